@@ -12,15 +12,15 @@ export const qwenShipped: Dialect = {
   version: "0.24",
   framing: "json",
   wire: { op: HostLine, event: AgentLine },
-  // A process has one session: its id, its model and its modes stand on the command line.
+  // A process has one session: its id, model and modes are flags of the command line.
   lifetime: "session",
   question: /"control_request"/,
-  // Qwen Code runs every other call with the arguments that the model wrote, even if the permission changed them.
+  // Qwen Code runs other calls with the model's arguments, even if the permission changed them.
   heedsArgsOf: [ASK_USER.name],
   answerSeconds: 60,
   // The SDK waits that long for a control response.
   replies: { to: ["session.configure", "turn.interrupt", "turn.prompt continues"], within: 60 },
-  // The wire's interrupt names no prompt: a waiting prompt can only be taken back before it is on the wire.
+  // The wire's interrupt names no prompt: a waiting prompt can only be cancelled before it is on the wire.
   oneTurn: true,
   agentSide,
   hostSide,

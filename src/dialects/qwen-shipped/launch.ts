@@ -1,4 +1,4 @@
-/** Qwen Code as a program: the flags of its command line, and our words for them. */
+/** Qwen Code as a program: the flags of its command line and their meaning as ours. */
 import { toolNamed } from "../../core/names.js";
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
 import { MODE_NAMES, modeNamed, WIRE_VERSION } from "./wire/names.js";
@@ -14,7 +14,7 @@ const SHORT_FLAGS = {
   "-y": "--yolo",
 };
 
-/** Qwen Code's names of accounts, and the provider of each. */
+/** Providers by Qwen Code's names of accounts. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["openai", "openai"],
   ["anthropic", "anthropic"],
@@ -27,12 +27,12 @@ function providerFlag(type: string): readonly string[] {
   return provider === undefined ? [] : ["--account", provider];
 }
 
-/** An error is told in Qwen Code's words, not in ours for them. */
+/** An error uses Qwen Code's names of flags, not ours. */
 function refused(flag: string, takes: string, value: string): readonly string[] {
   return ["--refused", `--${flag} must be ${takes}, not '${value}'`];
 }
 
-/** Our own name of a mode is taken, too. */
+/** Our own names of modes are accepted, too. */
 function modeFlags(given: string): readonly string[] {
   const name = given === "auto_edit" ? "auto-edit" : given;
   const mode = modeNamed(name);
@@ -85,7 +85,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "channel", value: "NAME", quiet: true },
 ];
 
-/** Flags that are accepted and have no effect here. */
+/** Accepted, and without any effect here. */
 const UNUSED = [
   "extensions",
   "disabled-slash-commands",

@@ -1,7 +1,7 @@
 /** The coverage of the RFC's wire. `none`: the link answers, folds or refuses the word (link/gaps.ts). */
 import type { Coverage } from "../dialect.js";
 
-/** Goes along with each request, except for the mode: our side answers the calls that the mode allows. */
+/** Keys that go along with each request, except for the mode: our side plays the mode by answering calls. */
 const ASKED = ["model", "mode", "temperature", "topP", "topK", "maxTokens", "stop", "allowedTools", "hostTools", "hostHooks", "mcpServers"];
 
 export const coverage: Coverage = {

@@ -1,8 +1,8 @@
-/** Qwen Code as a program, as its RFC describes it: the two formats. Its other flags are those of the wire that shipped (`qwen-shipped`). */
+/** Qwen Code as a program, as its RFC describes it: the two formats. The other flags are those of `qwen-shipped`. */
 import type { FormatChoice, Program } from "../kit/program.js";
 
 export interface Formats {
-  /** `text`: the command line brought one prompt, and there is no host to answer questions. */
+  /** `text`: the command line has one prompt, and no host answers questions. */
   input: string;
   output: string;
 }
@@ -38,7 +38,7 @@ function valueOf(argv: readonly string[], flag: string): string | undefined {
 
 function problem({ input, output, isNamed, hasPrompt, has }: FormatChoice): string | undefined {
   if (!FORMATS.includes(input)) return `--input-format is ${FORMATS.join(", ")}, not '${input}'`;
-  // `json` asks for the wire that Qwen Code shipped, unless another dialect is named.
+  // `json` means the wire that Qwen Code shipped, unless another dialect is named.
   if (!FORMATS.includes(output))
     return `--output-format is ${(isNamed ? FORMATS : ["text", "json", ...LINES]).join(", ")}, not '${output}'`;
   const remedy = "add --output-format stream-json or stream-chunk-json";

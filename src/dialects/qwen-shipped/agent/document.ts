@@ -1,10 +1,10 @@
-/** Output in one line: the whole conversation for `--output-format json`, or for `text` the value alone that a schema asked for. */
+/** Output in one piece: the whole conversation for `--output-format json`; for `text` with a schema, the structured value. */
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { AgentState } from "./state.js";
 
-/** A run that is one document writes it when its prompt is answered, or when it ends. */
+/** A run with one document writes it when its prompt is answered, or when it ends. */
 export function collected(step: Step<Op>, state: AgentState): Step<Op> {
   if (state.switches.format === "lines") return step;
   const lines = step.out.flatMap((out) => ("rec" in out ? [out.rec] : []));
@@ -16,7 +16,7 @@ export function collected(step: Step<Op>, state: AgentState): Step<Op> {
   return { ...step, out: [{ rec: state.document.splice(0) }, ...rest] };
 }
 
-/** Errors are told on stderr, and by the exit code. */
+/** Errors are on stderr and in the exit code. */
 function valueIn(rec: unknown): Out[] {
   return isRecord(rec) && "structured_result" in rec ? [{ rec: rec["structured_result"] }] : [];
 }

@@ -1,4 +1,4 @@
-/** The exit codes of a process that could not begin, which are Qwen Code's own. */
+/** Qwen Code's exit codes of a process that could not start. */
 import type { Fault } from "../../../core/errors.js";
 
 const AUTH = 41;

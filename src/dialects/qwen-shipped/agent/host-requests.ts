@@ -1,4 +1,4 @@
-/** The agent's requests to its host, and those that this side answers itself. */
+/** Passes requests of the agent to its host, and answers those that this side serves. */
 import * as v from "valibot";
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";

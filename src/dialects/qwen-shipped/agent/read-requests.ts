@@ -1,4 +1,4 @@
-/** Control requests of the host: this side answers them, or the outcome of the op that the request became does. */
+/** Control requests of the host: this side answers each, or waits for the op that it became. */
 import { runsUnasked } from "../../../core/modes.js";
 import type { SessionConfig } from "../../../core/config.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
@@ -19,10 +19,10 @@ import { ofHost, serversOf } from "../wire/servers.js";
 import { usageInfo } from "./usage-info.js";
 import { STATUS } from "./write-turns.js";
 
-/** The words for a prompt that was interrupted. */
+/** The text for a prompt that was interrupted. */
 export const CANCELLED = "Operation cancelled.";
 
-/** The most that a host may take for a permission. */
+/** The longest time that a host may take for a permission. */
 const LONGEST_MS = 600_000;
 
 export type KnownRequest = { [N in RequestName]: RequestFields<N> }[RequestName];
@@ -34,7 +34,7 @@ export function readRequest(request: unknown): KnownRequest | Refused {
   });
 }
 
-/** Some requests can only be answered when the session is ready, or when its surroundings are known. */
+/** Some requests wait for the session, or for its surroundings. */
 export function canAnswer({ subtype }: KnownRequest, { isReady, isGathered, catalogue }: AgentState): boolean {
   switch (subtype) {
     case "supported_commands":
@@ -93,7 +93,7 @@ function configure(patch: SessionConfig, control: Control, state: AgentState): S
   return { in: [{ type: "session.configure", ...head, patch }], out: [] };
 }
 
-/** Commands that show something know it best. Agents that cannot be given tools cannot be asked so: they would make a turn of it. */
+/** Answers a request by running a slash command of the agent. An agent without host tools would make a turn of the command. */
 function command(name: string, control: Control, state: AgentState): Step<Op> {
   if (state.capabilities["hostTools"] !== true)
     return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
@@ -113,7 +113,7 @@ function onInitialize(request_id: string, request: RequestFields<"initialize">, 
   const others = (config.hostTools ?? []).filter(({ name }) => name !== ASK_USER.name);
   const effort = request.effort === undefined ? undefined : effortPatch(request.effort, state);
   const patch: SessionConfig = {
-    // A driven agent may not take tools.
+    // Not every driven agent takes tools of its host.
     ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ASK_USER] }),
     ...(canUseTool !== undefined && canUseTool > 0 && { answerSeconds: Math.min(canUseTool, LONGEST_MS) / 1000 }),
     ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
@@ -167,7 +167,7 @@ function onEffort(request_id: string, effort: string, state: AgentState): Step<O
   return configure(patch, { request_id, subtype: "set_effort", said: effort }, state);
 }
 
-/** A model that takes efforts gets this one; one that only thinks gets the level nearest to it; others take neither. */
+/** A model with efforts gets this one; one that only thinks gets the nearest level; others take neither. */
 function effortPatch(effort: string, { capabilities }: AgentState): SessionConfig | undefined {
   const { efforts, thinking } = capabilities;
   if (Array.isArray(efforts) && efforts.includes(effort)) return { effort };
@@ -181,7 +181,7 @@ function serverStatus({ catalogue }: AgentState): Record<string, string> {
   return Object.fromEntries((catalogue.mcpServers ?? []).map(({ name, status }) => [name, STATUS[status]]));
 }
 
-/** Whether that tool would run unasked, as things are. */
+/** Whether the tool would run unasked now. */
 function ownVerdict(name: string, { config }: AgentState): Record<string, unknown> {
   const category = categoryOf(canonicalTool(name));
   const { mode = "default" } = config;

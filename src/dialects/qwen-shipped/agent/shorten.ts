@@ -1,12 +1,12 @@
-/** The bound on the text of a tool's result on this wire. The middle is cut, and the text says so. */
+/** Bounds the text of a tool's result on this wire: the middle is cut, and the text says so. */
 
-/** Bytes of it as JSON. */
+/** Its size in bytes, as JSON. */
 const MOST = 65_536;
 const MARK = "\n[... truncated for Headless transport ...]\n";
 
 export function shortened(text: string): string {
   if (bytesOf(text) <= MOST) return text;
-  // Each half is cut in its own proportion: characters of many bytes leave room for fewer.
+  // Each half is cut in proportion to its own bytes, as characters differ in size.
   const room = (MOST - bytesOf(MARK)) / 2;
   return `${head(text, room)}${MARK}${tail(text, room)}`;
 }

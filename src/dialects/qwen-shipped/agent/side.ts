@@ -1,4 +1,4 @@
-/** The agent's end of the wire, in Qwen Code's words. */
+/** The agent's side of the wire. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
@@ -35,7 +35,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     onRequest: (request_id, request) => onRequest(request_id, request, state),
     answer: (asked, data) => controlAnswer(asked, data, state),
     refuse: controlRefusal,
-    // A host would take a result for the end of the turn that runs.
+    // Not a `result` line: the host would take it for the end of the running turn.
     unread: (problem) => [
       systemLine("error", { message: problem }, envelopeOf(state)),
       { log: `A line of the host cannot be read: ${problem}` },

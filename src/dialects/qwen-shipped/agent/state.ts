@@ -11,7 +11,7 @@ import type { RequestName } from "../wire/op-records.js";
 import type { Turn } from "./write-turns.js";
 import type { Task } from "../../kit/stream-json/agent-tasks.js";
 
-/** `said` goes into the answer as the host said it; `applies`, of an effort: the model takes it. */
+/** The answer repeats `said`; `applies`, of an effort: the model takes it. */
 export interface Control extends AnyControl {
   subtype: RequestName;
   said: string;
@@ -21,18 +21,18 @@ export interface Control extends AnyControl {
 export interface AgentState extends AgentSession<KnownRequest, Control> {
   switches: Switches;
   turn: Turn | undefined;
-  /** The way in which the last turn stopped, for a host that wants it to go on. */
+  /** How the last turn stopped, for a host that wants to continue it. */
   unfinished: "none" | "interrupted_prompt" | "interrupted_turn";
   readonly speeches: Map<string, MessageWriter>;
   readonly tasks: Map<string, Task>;
   /** Usage of all model calls since the start. */
   usage: Usage;
   modelCalls: number;
-  /** Tool calls that ended, by name. */
+  /** Ended tool calls by name. */
   readonly tools: Map<string, { count: number; success: number; fail: number }>;
-  /** The result that the model handed over, where the host gave a schema for it. */
+  /** The result that the model handed over, if the host gave a schema. */
   structured: { value: unknown } | undefined;
-  /** Lines of a run that is one document. */
+  /** The lines of a run with one document. */
   readonly document: unknown[];
 }
 
@@ -52,7 +52,7 @@ export function agentState(env: SideEnv, questions: Questions): AgentState {
   };
 }
 
-/** A line for people, for which the original has none. */
+/** A line for people, where the original has none. */
 export function notice(text: string, state: AgentState, level = "warning", kind?: string): Out {
   return systemLine("notice", { level, notice: text, ...(kind !== undefined && { kind }) }, envelopeOf(state));
 }

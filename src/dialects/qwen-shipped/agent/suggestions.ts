@@ -1,4 +1,4 @@
-/** The fields of `can_use_tool` that this wire has: the choices that a host shows. */
+/** The choices in `can_use_tool` that a host shows. */
 import type { Call } from "../../../core/event.js";
 import type { QuestionForm } from "../../kit/stream-json/questions.js";
 import { wireTool } from "../wire/names.js";

@@ -1,15 +1,15 @@
-/** The switches of the command line that are meant for the wire. */
+/** The flags of the command line that shape the wire. */
 
 export interface Switches {
-  /** Pieces of messages as they come. */
+  /** Deltas of messages are written as they come. */
   partial: boolean;
-  /** `document`: everything in one line, at the end. `value`: nothing but the result that a schema asked for. */
+  /** `document`: all lines as one, at the end. `value`: only the structured value. */
   format: "lines" | "document" | "value";
-  /** The process runs one prompt and then leaves. */
+  /** The process runs one prompt and then exits. */
   isOneShot: boolean;
   /** The schema of the result that the model must hand over. */
   schema?: Record<string, unknown>;
-  /** The mode as it was called. */
+  /** The mode by the host's name for it. */
   mode?: string;
 }
 
@@ -31,7 +31,7 @@ const FORMATS: ReadonlyMap<string, Switches["format"]> = new Map([
   ["text", "value"],
 ]);
 
-/** The command line was read already, and its schema is an object. */
+/** Reads a schema that the command line has checked: it is an object. */
 function schemaOf(text: string): Record<string, unknown> {
   const schema: unknown = JSON.parse(text);
   return typeof schema === "object" && schema !== null ? { ...schema } : {};

@@ -1,4 +1,4 @@
-/** The usage dashboard: the usage of this process. Earlier processes keep no accounts, so every range shows the same. */
+/** The usage dashboard: the usage of this process. Earlier processes are not counted, so every range shows the same. */
 import { writeUsage } from "../wire/usage.js";
 import type { AgentState } from "./state.js";
 

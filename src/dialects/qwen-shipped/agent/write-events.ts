@@ -1,4 +1,4 @@
-/** Writes the events of a turn, and around it, as lines. */
+/** Agent → host, written: events of a turn and of the session as lines. */
 import type { EventOf } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
@@ -112,7 +112,7 @@ function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): 
   return speechOf(state, under).call(call.id, wireTool(call.name), input);
 }
 
-/** Sub-agents begin with their call. */
+/** Starts the sub-agent together with its Spawn call. */
 function onCallStarted({ call, args, under, ...event }: EventOf<"tool.started">, state: AgentState): Out[] {
   const said = speechOf(state, under).end();
   const known = state.turn?.calls.get(call);
@@ -137,7 +137,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
   return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
 }
 
-/** A host cannot be asked over a channel that was never opened, or is closed. */
+/** Asks the host, unless the control channel is not open. */
 function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
   const said = speechOf(state, under).end();
   if (state.isControlled && !state.isDeaf) return told([...said, ...state.questions.permissions(calls)]);
@@ -165,7 +165,7 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   const data = isRecord(event.data) ? event.data : {};
   if (event.kind === "retry") return [systemLine("retry", { reason: "retry", ...retryData(data) }, envelopeOf(state, event.under))];
   if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
-  // The result tells it, in the words of this command line.
+  // The result has this limit.
   if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
   if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
   if (event.level === "debug" || event.level === "info") return [];
@@ -196,7 +196,7 @@ function fallbackData({ from, to, status, index }: Record<string, unknown>): Sys
   };
 }
 
-/** The summary of a sub-agent's conversation is not the session's. */
+/** The compaction of a sub-agent's conversation is left out. */
 function onCompaction({ phase, summary, under }: EventOf<"compaction">, state: AgentState): Out[] {
   if (phase === "started" || under !== undefined) return [];
   const text = phase === "ended" ? "The conversation was summed up" : `The conversation could not be summed up: ${summary ?? ""}`;

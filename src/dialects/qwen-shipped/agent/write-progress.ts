@@ -1,4 +1,4 @@
-/** Signs of life of a call and its progress, for hosts that want pieces. The output comes whole with the call's result. */
+/** Progress of a call, for hosts that want deltas. The output comes whole with the call's result. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { streamLine } from "../../kit/stream-json/write-lines.js";
@@ -12,7 +12,7 @@ export interface Progress {
   bytes: number;
 }
 
-/** Sub-agents speak for themselves. */
+/** Sub-agents have lines of their own. */
 export function onProgress(event: EventOf<"tool.progress">, state: AgentState): Out[] {
   const call = state.turn?.calls.get(event.call);
   if (!state.switches.partial || call === undefined || call.name === "Spawn") return [];

@@ -1,4 +1,4 @@
-/** Answers to control requests that the agent itself had to act on. */
+/** Answers to control requests that the agent had to act on. */
 import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
@@ -54,7 +54,7 @@ export function controlAnswer({ request_id, subtype, said, applies = false }: Co
   }
 }
 
-/** An effort that the model does not take is told as not applied. */
+/** An effort that the model does not take is reported as not applied. */
 export function controlRefusal({ request_id, subtype, said }: Control, fault: Fault): Out {
   if (subtype === "set_effort" && fault.param === "effort")
     return granted(request_id, { subtype, effort: said, applied: false, override: null });

@@ -1,4 +1,4 @@
-/** Sub-agents on this wire: the prompt of each, its beginning and its end. Their own words and calls have the call as their parent. */
+/** Sub-agents on this wire: the prompt, the start and the end of each. Their lines name the Spawn call as parent. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { kindOf, taskId, type Task } from "../../kit/stream-json/agent-tasks.js";
@@ -19,7 +19,7 @@ export function taskStarted(call: string, task: Task, state: AgentState): Out[] 
   ]);
 }
 
-/** The cost of several sub-agents of one call is known as a sum only. */
+/** Several sub-agents of one call have only a common cost. */
 export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task: Task, state: AgentState): Out[] {
   const ended = status === "ok" ? "completed" : status === "failed" ? "failed" : "cancelled";
   const total_tokens = task.usage === undefined ? 0 : (writeUsage(task.usage).total_tokens ?? 0);

@@ -16,7 +16,7 @@ import { shortened } from "./shorten.js";
 
 export type Turn = AgentTurn<CountedCall & { progress?: Progress }>;
 
-/** The session's own agent, or those under a call. */
+/** The writer of messages of the session's own agent, or of the sub-agents under a call. */
 export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
   const key = under ?? "";
   const known = state.speeches.get(key);
@@ -62,7 +62,7 @@ export const STATUS = { ready: "connected", connecting: "connecting", failed: "d
 
 // --- on the way ---
 
-/** The result of a call is told to the model next. */
+/** The result of a call goes to the model next. */
 export function toolResult(event: EventOf<"tool.ended">, at: number, state: AgentState): Out {
   const { turn } = state;
   const call = turn?.calls.get(event.call);
@@ -88,7 +88,7 @@ function countTool(name: string, ok: boolean, { tools }: AgentState): void {
 
 // --- the end ---
 
-/** How it ended: whether it was a success, what is said about it, and what a process that ran only this leaves with. */
+/** The outcome of a turn: success or not, its text, and the exit code of a process for this turn alone. */
 export interface End {
   exit: number;
   subtype: "success" | "error_during_execution" | "error_max_turns";
@@ -134,7 +134,7 @@ const STOPS: Readonly<Record<string, End>> = {
   },
 };
 
-/** A provider's failure is told as the original tells it, in an answer and in the result. */
+/** A provider's failure is written as in the original, both as a message and in the result. */
 function failureText(fault: Fault | undefined, reason = ""): string {
   const message = (fault?.message ?? reason).replace("(maxSeconds)", "(--max-wall-time)");
   return isApiError(fault) ? `[API Error: ${message}]` : message;
@@ -144,7 +144,7 @@ export function isApiError(fault: Fault | undefined): boolean {
   return fault?.code === "provider" || fault?.code === "context_overflow";
 }
 
-/** `usage` is of the whole process. */
+/** `usage` counts the whole process. */
 export function resultLine({ subtype, text }: Omit<End, "exit">, at: number, state: AgentState): Out {
   const { turn, env, sessionId: session_id, structured, switches } = state;
   const isError = subtype !== "success";
@@ -166,7 +166,7 @@ export function resultLine({ subtype, text }: Omit<End, "exit">, at: number, sta
   });
 }
 
-/** The lines of a prompt that no turn answered. */
+/** The result for a prompt that became no turn. */
 export function outcomeLines(outcome: Outcome, state: AgentState): Out[] {
   const at = state.env.stamp().at;
   if ("problem" in outcome) return [resultLine({ subtype: "error_during_execution", text: outcome.problem }, at, state)];

@@ -1,13 +1,13 @@
 /**
- * The most model calls of a turn. The agent's own flag for that (`--max-session-turns`) counts for the whole life of its process, so the
- * calls are counted here, and a turn that has made its last one is stopped before the next.
+ * Limits the model calls of a turn. The agent's own flag (`--max-session-turns`) counts for the whole life of its process, so the
+ * calls are counted here, and a turn is interrupted after its last permitted one.
  */
 import type { Event } from "../../../core/event.js";
 import type { Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";
 import type { HostState } from "./state.js";
 
-/** Call it behind the result of a tool: when all of them are there, the agent asks its model again. */
+/** Call it after the result of a tool: when all results are there, the agent asks its model again. */
 export function stopAtLimit(state: HostState): Step<Event> {
   const { running, config } = state;
   const { maxTurns } = config;

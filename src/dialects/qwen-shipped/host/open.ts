@@ -1,4 +1,4 @@
-/** How a session of a driven agent begins: the arguments in the order in which the SDK gives them, and the handshake. */
+/** Opens a session of a driven agent: the arguments in the SDK's order, and the handshake. */
 import type { McpServer, SessionConfig } from "../../../core/config.js";
 import type { Event } from "../../../core/event.js";
 import { ANSWER_SECONDS } from "../../../core/limits.js";
@@ -24,7 +24,7 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.opener = op.id;
   state.config = config;
   const sessionId = sessionIdOf(op, env);
-  // Which one was last is told when it is there.
+  // The id of the latest session is known when the session is ready.
   state.sessionId = isLatest(op.open, sessionId) ? undefined : sessionId;
   if (op.open !== "new") state.spent = undefined;
   if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state.session, "qwen-shipped"));
@@ -43,7 +43,7 @@ function argvOf({ open, config = {}, fork }: OpOf<"session.open">, sessionId: st
     ...flag("--model", config.model),
     ...flag("--system-prompt", config.system),
     ...flag("--append-system-prompt", config.appendSystem),
-    // Without the flag a model would decide what needs no approval.
+    // Without the flag a model would decide which calls need no approval.
     ...flag("--approval-mode", wireMode(config.mode)),
     ...flag("--core-tools", config.allowedTools?.map(toolOf)),
     ...flag("--exclude-tools", config.disallowedTools?.map(toolOf)),
@@ -106,13 +106,13 @@ function writeServer({ type, command, args, env, url, headers, enabledTools, tim
   };
 }
 
-/** Lists of tools that the flags cannot say. An empty list would be left out, and mean all tools. */
+/** The lists of tools that the flags cannot say, in words. An empty list would be omitted, which means all tools. */
 function unlisted({ allowedTools, disallowedTools }: SessionConfig): string[] {
   const hasComma = [allowedTools, disallowedTools].some((list) => list?.some((tool) => tool.includes(",")) === true);
   return [...(allowedTools?.length === 0 ? ["to use no tools"] : []), ...(hasComma ? ["a tool whose name has a comma"] : [])];
 }
 
-/** The flags name some providers only. An empty `approveTools` has no flag: the agent's own list of harmless tools stays. */
+/** The flags have some providers only. An empty `approveTools` has no flag: the agent's own list of harmless tools stays. */
 function coverOf({ provider = "", approveTools }: SessionConfig): Covers {
   const unsaid = [...(AUTH_TYPES.has(provider) ? [] : ["provider"]), ...(approveTools?.length === 0 ? ["approveTools"] : [])];
   return { only: OPENING.filter((key) => !unsaid.includes(key)) };

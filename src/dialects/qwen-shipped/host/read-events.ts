@@ -1,5 +1,5 @@
 /**
- * Agent → host, read: the kind of a line, and what it answers. As robust as the SDK: a line that cannot be read is told, and the rest goes
+ * Agent → host, read: each line becomes events and answers. An unreadable line becomes an error, as in the SDK, and the session goes
  * on.
  */
 import * as v from "valibot";
@@ -53,12 +53,12 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
   }
 }
 
-/** No prompt waits for an answer. Words that come then are a turn of their own, which ends with them: more may follow or not. */
+/** Without an open prompt, text is a turn of its own, which ends with it, as it is unknown whether more follows. */
 function isIdle({ running, prompts }: HostState): boolean {
   return running === undefined && prompts.length === 0;
 }
 
-/** Passes on a line that we have no name for. */
+/** Passes on a line of an unknown type. */
 function stray(name: string, data: unknown, { session }: HostState): Event {
   return { type: "other", session, name, data };
 }
@@ -67,7 +67,7 @@ function underOf(rec: Record<string, unknown>): string | undefined {
   return stringField(rec, "parent_tool_use_id");
 }
 
-/** Before the handshake the agent says one thing only: why there will be none. */
+/** Before the handshake the agent writes only the reason for a failed start. */
 function onEarly(type: string, rec: Record<string, unknown>, state: HostState): Event[] {
   const message = type === "result" ? stringField(rec["error"], "message") : undefined;
   if (message !== undefined) state.refused = { code: "config", message, retryable: false };
@@ -80,7 +80,7 @@ function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: Side
   const { event } = rec;
   const name = stringField(event, "type") ?? "stream_event";
   if (!v.is(StreamEvent, event)) return IGNORED.has(name) ? [] : [stray(name, event, state)];
-  // Outside of a turn only the beginning of a message begins one, and only where one is waited for: the whole message follows.
+  // Outside a turn only `message_start` starts one, and only if one is expected: the whole message follows.
   if (state.running === undefined && (event.type !== "message_start" || isIdle(state))) return [];
   const { begun, turn } = turnOf(state, env);
   return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
@@ -130,7 +130,7 @@ function updated(now: { model: string; mode: HostState["config"]["mode"]; sessio
   return [{ type: "session.updated", session: state.session, sessionId: now.sessionId, config }];
 }
 
-/** Tells the surroundings of the session, where they are news. */
+/** Emits changes of the session's surroundings. */
 function gathered(now: Partial<HostState["catalogue"]>, state: HostState): Event[] {
   const next = { ...state.catalogue, ...now };
   if (JSON.stringify(next) === JSON.stringify(state.catalogue)) return [];
@@ -212,7 +212,7 @@ function namesIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === "string") : [];
 }
 
-/** The turn that goes on begins by itself. */
+/** A continued turn starts by itself. */
 function onContinued(
   { prompt }: Extract<Purpose, { for: "continue" }>,
   fault: Fault | undefined,

@@ -1,4 +1,4 @@
-/** Agent → host, read: the lines of a turn, from its first one to its `result`. */
+/** Agent → host, read: the lines of a turn up to its `result`. */
 import type { Mode } from "../../../core/config.js";
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
@@ -10,7 +10,7 @@ import { resultParts, userBlocks } from "../../kit/stream-json/read-messages.js"
 import { readUsage, WireUsage } from "../wire/usage.js";
 import type { Assistant, StreamEvent } from "../wire/event-records.js";
 
-/** The turn that a line belongs to; one whose beginning was not said begins with it. An agent may also have something to say unasked. */
+/** The turn of a line; a line before its start starts it. An agent may also start a turn by itself. */
 export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
   if (state.running !== undefined) return { begun: [], turn: state.running };
   const begun = startTurn(state.prompts.shift() ?? { turn: env.stamp().id, op: undefined }, state);
@@ -21,7 +21,7 @@ export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: 
 
 const COMPLAINT = "[API Error: ";
 
-/** Text that was held back and that no result repeats is an answer like any other. */
+/** Emits held text that the result does not repeat. */
 function released(turn: RunningTurn): Event[] {
   const text = turn.complaint;
   turn.complaint = "";
@@ -81,7 +81,7 @@ function progressOf(content: Progress): string {
   return `still running after ${seconds} s${content.totalLines === undefined ? "" : `, ${content.totalLines} lines so far`}`;
 }
 
-/** Results of tools, and news of a task. The prompt of a sub-agent is left out: its call tells it. */
+/** Results of tools, and reports on tasks. The prompt of a sub-agent is left out: its call has it. */
 export function onUser(
   content: unknown,
   under: string | undefined,
@@ -114,7 +114,7 @@ function onResultOf(wireId: string, block: Record<string, unknown>, { told, deni
 
 // --- the end ---
 
-/** A result is the end, whatever it lacks. */
+/** Any result ends the turn, whatever fields it lacks. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return begun;
@@ -140,7 +140,7 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
 
 type End = Parameters<RunningTurn["told"]["close"]>[0];
 
-/** The end of a turn that was told to stop. */
+/** The end of an interrupted turn. */
 export function stoppedEnd({ isLimited }: RunningTurn, reason: string): End {
   return isLimited ? { outcome: "completed", finish: "max_turns" } : { outcome: "interrupted", reason };
 }
@@ -155,7 +155,7 @@ function isAsBefore({ usage, num_turns, result }: Record<string, unknown>, { spe
   return now.input === spent.input && now.output === spent.output;
 }
 
-/** A result without a turn: its error is told on its own. */
+/** A result without a turn: its error is emitted on its own. */
 export function onStrayResult(rec: Record<string, unknown>, state: HostState): Event[] {
   spentSince(rec["usage"], state);
   const message = stringField(rec["error"], "message");
@@ -167,7 +167,7 @@ export function failedEnd(fault: Fault): { outcome: "failed"; reason: string; fa
   return { outcome: "failed", reason: fault.message, fault };
 }
 
-/** The wire says in words alone what went wrong. */
+/** The wire tells the failure in words only. */
 function isPassing(message: string): boolean {
   return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
 }
@@ -178,7 +178,7 @@ export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] 
   return [...released(turn), ...turn.told.close(end)];
 }
 
-/** The wire counts for the whole process; a turn is what came on top. Where that is not known, its messages tell what it was. */
+/** The wire counts the whole process; a turn's usage is the difference. If that is unknown, the turn's messages are added up. */
 function spentSince(usage: unknown, state: HostState): Usage | undefined {
   if (!v.is(WireUsage, usage)) return undefined;
   const now = readUsage(usage);

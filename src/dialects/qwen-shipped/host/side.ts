@@ -1,4 +1,4 @@
-/** The host's side: we drive a process as the SDK does, one session each. */
+/** The host's side of the wire: drives the agent as its SDK does, one process a session. */
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
@@ -10,7 +10,7 @@ import { endTurn, failedEnd, stoppedEnd } from "./read-turns.js";
 import { hostState, startTurn } from "./state.js";
 import { writeOp } from "./write-ops.js";
 
-/** Exit codes of a process that reached the most turns, calls or seconds that it was given. */
+/** Exit codes of a process that reached its limit of turns, calls or seconds. */
 const LIMITS: ReadonlySet<number> = new Set([53, 55]);
 
 export function hostSide(env: SideEnv): Side<Event, Op> {
@@ -29,7 +29,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       const [next] = state.running === undefined ? state.prompts.splice(0) : [];
       const begun = next === undefined ? [] : startTurn(next, state);
       const { running } = state;
-      // An older agent leaves when it is told to stop.
+      // An older agent exits when it is interrupted.
       const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
       const end = isStopped && running !== undefined ? stoppedEnd(running, "interrupted") : failedEnd(fault);
       const turn = running === undefined ? [] : endTurn(running, state, end);

@@ -1,4 +1,4 @@
-/** The state of our side when we drive the agent: one process, one session, the requests of both sides. */
+/** The state of the host's side: one process, one session, the open requests of both sides. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
@@ -15,20 +15,20 @@ export interface SentPrompt {
   op: string | undefined;
 }
 
-/** The turn that runs. */
+/** The running turn. */
 export interface RunningTurn {
   told: TurnReader;
   messages: MessageReader;
-  /** Calls that we denied. */
+  /** Calls that our side denied. */
   denied: Set<string>;
   isInterrupted: boolean;
-  /** Model calls of the session itself, as its messages counted them and as their beginnings did. */
+  /** Model calls of the session's own agent, counted by messages and by their starts. */
   modelCalls: { counted: number; begun: number };
-  /** The turn reached the most model calls, and was told to stop. */
+  /** The turn reached its limit of model calls, and was interrupted. */
   isLimited: boolean;
-  /** No message of the agent came. */
+  /** No message of the agent has come. */
   isSilent: boolean;
-  /** A provider's failure, said as an answer: held back, because the result says it again. */
+  /** The text of a provider's failure, held because the result repeats it. */
   complaint: string;
 }
 
@@ -39,7 +39,7 @@ export type Purpose =
   | { for: "continue"; prompt: SentPrompt }
   | { for: "change"; change: Change };
 
-/** One `session.configure`, which may be several requests: the last answer of them answers it. */
+/** One `session.configure`. It may take several requests and is answered after the last of them. */
 export interface Change {
   op: OpOf<"session.configure">;
   left: number;
@@ -51,20 +51,20 @@ export interface HostState {
   sessionId: string | undefined;
   opener: string | undefined;
   isReady: boolean;
-  /** Why the session cannot begin. */
+  /** The reason for which the session cannot begin. */
   refused: Fault | undefined;
   config: SessionConfig;
-  /** Warnings about settings that the wire cannot say, told once the session is ready. */
+  /** Warnings about settings that the wire cannot say, emitted after `session.ready`. */
   lost: Event[];
   readonly requests: SentRequests<Purpose>;
   readonly questions: AgentQuestions;
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
-  /** Usage of the whole process, as the agent told it last. A stored session begins with undefined: its earlier turns count, by an unknown number. */
+  /** Usage of the whole process, as last reported. Undefined at the start of a stored session, whose earlier turns count by an unknown number. */
   spent: Usage | undefined;
-  /** The words of the last result. */
+  /** The text of the last result. */
   lastResult: string;
-  /** Commands, sub-agents and servers of the session, as the agent told them last. */
+  /** The session's present commands, sub-agents and servers. */
   catalogue: { commands: string[]; subagents: string[]; mcpServers: string[] };
 }
 

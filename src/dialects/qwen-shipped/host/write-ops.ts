@@ -42,7 +42,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
 
 // --- turns ---
 
-/** An empty one would never be answered. */
+/** An empty message would never be answered. */
 function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<Event> {
   const sent: SentPrompt = { turn: op.turn ?? env.stamp().id, op: op.id };
   if (op.continues === true)
@@ -60,8 +60,8 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
 }
 
 /**
- * Marks commands: the agent attaches what is mentioned and runs a text that begins as a command does, so other texts are written as plain
- * words.
+ * Escapes plain text: the agent attaches mentioned files and runs text that begins like a command, so other text is written
+ * differently.
  */
 function contentOf({ command, parts, mentions = false }: OpOf<"turn.prompt">): string {
   if (command !== undefined) {
@@ -72,7 +72,7 @@ function contentOf({ command, parts, mentions = false }: OpOf<"turn.prompt">): s
   return withoutCommand(words.join("\n"));
 }
 
-/** The agent would hand its model the block of an image as JSON text. */
+/** The agent would pass an image block to its model as JSON text. */
 function withoutImage(part: Part): Part {
   return part.type === "image" ? textPart(`(An image of type ${part.mime} was left out: it cannot be sent to you)`) : part;
 }
@@ -81,19 +81,19 @@ function writePart(part: Part, mentions: boolean): string {
   return part.type === "file" && part.text === undefined ? namedFile(part) : wordsOf(part, mentions);
 }
 
-/** Only a text of the prompt itself mentions files: the content of a file was written by others. */
+/** Mentions count in the prompt's own text only, not in the content of attached files. */
 function wordsOf(part: Part, mentions: boolean): string {
   const text = plainText([part]);
   return mentions && part.type === "text" ? text : withoutMentions(text);
 }
 
-/** The agent attaches what is mentioned. A link by value is no words. */
+/** A file as a mention, which the agent attaches; a `data:` address has no text. */
 function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string | undefined }): string {
   if (path !== undefined) return `@${path.replaceAll(" ", "\\ ")}`;
   return /^data:/i.test(uri) ? "" : withoutMentions(uri);
 }
 
-/** The wire's word names no turn: it is said only when the turn meant is the one on the wire. */
+/** Interrupts the turn on the wire. The wire's interrupt names no turn, so other turns get `noop`. */
 function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
   if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");

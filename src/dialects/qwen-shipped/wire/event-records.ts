@@ -85,11 +85,11 @@ const SystemLine = v.variant("subtype", [
   system("error"),
 ]);
 
-/** Blocks of one kind only; `usage` counts on the last one of a model call, and is zeros before. */
+/** Blocks of one kind only; `usage` is on the last message of a model call, and zero before. */
 export const Assistant = v.looseObject({ type: v.literal("assistant"), ...meta, message: messageOf(WireUsage) });
 export type Assistant = v.InferOutput<typeof Assistant>;
 
-/** Results of tools, the prompt of a sub-agent, news of a task. The host's own prompt is not said again. */
+/** Results of tools, the prompt of a sub-agent, reports on tasks. The host's own prompt is not repeated. */
 export const UserLine = v.looseObject({
   type: v.literal("user"),
   ...meta,
@@ -131,7 +131,7 @@ export const StreamLine = v.looseObject({ type: v.literal("stream_event"), ...me
 
 const Denial = v.looseObject({ tool_name: text, tool_use_id: text, tool_input: v.unknown() });
 
-/** `usage` is of the whole process, `duration_api_ms` of the model calls; `stats` comes with the one document of `json`. */
+/** `usage` counts the whole process, `duration_api_ms` the model calls; `stats` comes with the document of `json`. */
 const resultFields = {
   type: v.literal("result"),
   uuid: text,

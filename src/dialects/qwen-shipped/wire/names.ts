@@ -1,4 +1,4 @@
-/** Qwen Code's names for our tools, modes and levels of effort. Hosts of this wire look for these names, so the wire has them. */
+/** Qwen Code's names of our tools, modes and levels of effort: its hosts look for these names. */
 import type { Mode, Thinking } from "../../../core/config.js";
 
 /** The version of Qwen Code that hosts are told. */
@@ -18,12 +18,12 @@ const TOOLS: Readonly<Record<string, string>> = {
   WebFetch: "web_fetch",
 };
 
-/** A tool of the host, or of a server, keeps its name. */
+/** A tool of the host or of a server keeps its name. */
 export function wireTool(name: string): string {
   return Object.hasOwn(TOOLS, name) ? (TOOLS[name] ?? name) : name;
 }
 
-/** `auto` lets a model decide what may run. No model decides that here, so `auto` asks as `default` does. */
+/** `auto`, in which a model decides about calls, asks as `default` does. */
 const MODES: Readonly<Record<string, Mode>> = {
   plan: "plan",
   default: "default",

@@ -30,7 +30,7 @@ export type McpServerConfig = v.InferOutput<typeof McpServerConfig>;
 /** The content of the file that `--mcp-config` names. */
 export const McpConfig = v.looseObject({ mcpServers: v.record(text, McpServerConfig) });
 
-/** The requests of a host. The side that answers judges `mode`, `model` and `effort`: a wrong one gets an error that lists the right ones. */
+/** The requests of a host. The agent's side checks `mode`, `model` and `effort`: a wrong one gets an error that lists the right ones. */
 export const requests = {
   initialize: request("initialize", {
     hooks: v.optional(v.unknown()),

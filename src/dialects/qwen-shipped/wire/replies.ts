@@ -15,7 +15,7 @@ export const replies = {
     accepted: v.boolean(),
     interruption: v.picklist(["none", "interrupted_prompt", "interrupted_turn"]),
   }),
-  /** The only one without a subtype. */
+  /** The only answer without a subtype. */
   set_permission_mode: v.looseObject({ status: v.literal("updated"), mode: text }),
   set_model: request("set_model", { model: text }),
   set_effort: request("set_effort", { effort: text, applied: v.boolean(), override: v.nullish(v.unknown()) }),

@@ -1,4 +1,4 @@
-/** Counts of tokens. The wire's input includes tokens read from the cache, as in the API that the original was written for. */
+/** Token counts. The wire's input includes tokens read from the cache. */
 import * as v from "valibot";
 import type { Usage } from "../../../core/event.js";
 

@@ -45,14 +45,14 @@ export function confirmationOf(call: Call): Confirmation {
 
 const REASONS = { edit: "apply_diff", exec: "run_command", mcp: "call_mcp_tool", info: "use_tool" } as const;
 
-/** Why a host is asked, in a word. */
+/** The reason for a question, in one word. */
 export function reasonOf(call: Call): string {
   return isPlan(call) ? "exit_plan" : REASONS[call.category ?? categoryOf(call.name)];
 }
 
 // --- displays of a call that runs or has ended ---
 
-/** Undefined where there is nothing to show yet. */
+/** Undefined if there is nothing to show yet. */
 export function runningDisplay(shown: ShownCall, said?: string): ResultDisplay | undefined {
   if (!isSpawn(shown.call)) return said === undefined ? undefined : { kind: "string", text: said, log_scope: "tool" };
   return taskDisplay(shown, "running", said);
@@ -68,7 +68,7 @@ export function endDisplay({ status, output = [], reason }: EventOf<"tool.ended"
 
 const TASK_ENDS = { ok: "completed", failed: "failed", denied: "cancelled", cancelled: "cancelled" } as const;
 
-/** Shows content that is more than words. */
+/** Shows content other than text. */
 export function partDisplay(parts: readonly Part[], shown?: ShownCall): ResultDisplay | undefined {
   const diff = parts.find((part) => part.type === "diff");
   if (diff !== undefined) return diffDisplay(diff, shown);
@@ -95,7 +95,7 @@ function diffDisplay({ path, patch, before, after, stat }: PartOf<"diff">, shown
   };
 }
 
-/** Counts the lines that the host changed in the text that the model wanted to write. */
+/** Counts the lines that the host changed in the model's text. */
 function changesByUser(shown: ShownCall | undefined): { added: number; removed: number } {
   const before = textArgument(shown?.call.args);
   const after = textArgument(shown?.changed);
@@ -108,7 +108,7 @@ function textArgument(args: Record<string, unknown> | undefined): string | undef
   return typeof text === "string" ? text : undefined;
 }
 
-/** Lines of `text` that `other` does not have as often. */
+/** The number of lines in `text` that `other` lacks. */
 function linesBeyond(text: string, other: string): number {
   const left = new Map<string, number>();
   for (const line of linesOf(other)) left.set(line, (left.get(line) ?? 0) + 1);
@@ -121,7 +121,7 @@ function linesBeyond(text: string, other: string): number {
   return beyond;
 }
 
-/** A text that ends with a newline has no line behind it. */
+/** A text that ends with a newline has no line after it. */
 function linesOf(text: string): string[] {
   const lines = text.split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;

@@ -4,7 +4,7 @@ import type { WireError } from "../wire/event-records.js";
 
 const CODES: Readonly<Record<string, string>> = { config: "config_error", version: "unsupported_protocol" };
 
-/** The fault of a request that asked for a call by itself names that call as it stands in the line. */
+/** The fault of a request for calls names the call by its place in the line. */
 export function ofRequest(fault: Fault | undefined, firstCall: string): Fault | undefined {
   if (fault === undefined || !isOfToolRequest(fault)) return fault;
   return { ...fault, param: fault.param?.replace(/^calls\[0\]/, firstCall).replace(/^calls/, "tool_request") };
@@ -46,12 +46,12 @@ export function exitOf(fault: Fault): number {
   }
 }
 
-/** Refused, or without a key at all. */
+/** Refused, or without a key. */
 function isAuthentication({ code, status, param }: Fault): boolean {
   return status === 401 || status === 403 || (code === "config" && param === "apiKey");
 }
 
-/** A call that the host asked for, and whose arguments the tool does not take. */
+/** A call of the host's request whose arguments the tool does not take. */
 function isOfToolRequest({ code, param }: Fault): boolean {
   return code === "invalid" && /^(calls|tool_request)\b/.test(param ?? "");
 }

@@ -1,4 +1,4 @@
-/** Host → agent and back: hints for half-written commands and paths, and who overtakes whom. */
+/** Hints for half-written commands and paths: requests and answers, and the order among them. */
 import type { EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
@@ -8,7 +8,7 @@ import { sessionNamed, type AgentState, type ClientSession, type HintAsked } fro
 
 type LineOf<K extends Request["kind"]> = Extract<Request, { kind: K; line: unknown }>["line"];
 
-/** Answered for the session that it names, and else for whichever is there: commands and files are the same. */
+/** A hint is for the session that it names, else for any: commands and files are the same. */
 export function readHint(asked: LineOf<"hint"> | LineOf<"hint.cancel">, state: AgentState, env: SideEnv): Step<Op> {
   const session = sessionNamed(state, asked.session_id ?? "") ?? state.active;
   if (session === undefined) return { in: [], out: [] };
@@ -46,8 +46,8 @@ function suggest(
 // --- answers ---
 
 /**
- * A hint that a hint for another prompt has overtaken is asked for again behind it; a hint for the same prompt replaces the earlier one for
- * good.
+ * A hint that was replaced by a hint for another prompt is asked again after it; a hint for the same prompt drops the earlier one
+ * for good.
  */
 export function answerHint(event: EventOf<"reply">, asked: HintAsked, state: AgentState, env: SideEnv): Step<Op> {
   const { session, promptId, trigger } = asked;
@@ -62,7 +62,7 @@ export function answerHint(event: EventOf<"reply">, asked: HintAsked, state: Age
 function nextOvertaken(session: ClientSession, trigger: string, state: AgentState, env: SideEnv): Op[] {
   const at = session.overtaken.findIndex((hint) => hint.trigger === trigger);
   const [next] = at === -1 ? [] : session.overtaken.splice(at, 1);
-  // Meanwhile the hint may have been called off, or asked for anew.
+  // The hint may have been cancelled or asked again meanwhile.
   if (next === undefined || state.hints.get(hintKey(session, next.promptId, trigger)) !== next.op.id) return [];
   return [askHint({ ...next, op: { ...next.op, id: env.stamp().id } }, state)];
 }

@@ -1,16 +1,16 @@
-/** Agent → host: how a line is made, in both formats. Errors of the control channel ride on the next line. */
+/** Agent → host: builds lines in both formats. Errors of the control channel are sent with the next line. */
 import type { Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import type { AgentState, ClientSession, Turn } from "./state.js";
 import { writeUsage } from "../wire/usage.js";
 import type { Annotation, Chunk, Completion, Metadata, ToolCall, ToolCallPiece, WireError } from "../wire/event-records.js";
 
-/** The subject of a line. */
+/** The session and prompt of a line. */
 export interface Said {
   at: number;
   session: ClientSession;
   turn?: Turn | undefined;
-  /** The call of the sub-agent that says it. */
+  /** The Spawn call of the sub-agent that the line is from. */
   under?: string | undefined;
   promptId?: string | undefined;
 }
@@ -63,7 +63,7 @@ export function chunk(said: Said, delta: Delta, { finish, usage, metadata, finge
   return line(record);
 }
 
-/** A line in the format that the host asked for: a text, or annotations without one. */
+/** A line in the host's format: a text, or annotations without one. */
 export function spoken(state: AgentState, said: Said, message: { content?: string; annotations?: Annotation[] }, more: More = {}): Out {
   if (!state.chunks) return completion(said, { content: "", ...message }, more);
   return chunk(said, message, more);

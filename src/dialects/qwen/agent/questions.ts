@@ -1,6 +1,6 @@
 /**
- * The control channel: questions that only the host can answer, each with an id. The agent keeps the deadline; our side tells the host that
- * it passed.
+ * The control channel: questions that only the host can answer, each with an id. The agent keeps the deadline; our side tells the host when
+ * it has passed.
  */
 import type { Call, EventOf } from "../../../core/event.js";
 import type { Answer, Op } from "../../../core/op.js";
@@ -12,7 +12,7 @@ import { line, type Said } from "./lines.js";
 import type { AgentState, ClientSession, ControlQuestion } from "./state.js";
 import type { ControlResponse } from "../wire/op-records.js";
 
-/** Ids of questions that need no answer any more, the newest; a late answer to one of them is no mistake. */
+/** The newest ids of settled questions; a late answer to one of them is no error. */
 const REMEMBERED = 256;
 
 /** The most errors of the control channel that wait for a line; the newest are kept. */
@@ -29,7 +29,7 @@ export function askApproval(state: AgentState, said: Said, call: Call, message: 
   });
 }
 
-/** Asks a hook or an MCP server of the host. A tool of the host needs no question: its call is on the wire, and a request answers it. */
+/** Asks a hook or an MCP server of the host. A host's tool needs no question: its call is on the wire, and a request answers it. */
 export function askHost(state: AgentState, said: Said, { request, kind, call, data }: EventOf<"host.request">): Out[] {
   const asked = isRecord(data) ? data : {};
   if (kind === "mcp")
@@ -48,7 +48,7 @@ function ask(
   target: string,
   more: Record<string, unknown>,
 ): Out[] {
-  // The host cannot answer any more: the agent goes by its default at once.
+  // The host cannot answer any more: the agent uses its default at once.
   if (state.isDeaf) return [];
   const prompt_id = turn?.promptId ?? promptId;
   const fields = { session_id: session.id, ...(prompt_id !== undefined && { prompt_id }), ...more };
@@ -91,8 +91,8 @@ function resultOf({ response }: ControlResponse, { subtype }: ControlQuestion): 
 }
 
 /**
- * A hook may also answer as an approval does. A yes of that form allows nothing, but an answer that is not a clear yes is a no here as
- * well.
+ * A hook may also answer in the form of an approval. A yes of that form allows nothing, but any other answer is a no here,
+ * too.
  */
 function verdictOf(result: NonNullable<ControlResponse["response"]["result"]>): unknown {
   const { behavior, message } = result;
@@ -112,7 +112,7 @@ function isYes(behavior: string): boolean {
   return YES.has(behavior.toLowerCase());
 }
 
-/** An answer that is not a clear yes is a no. Arguments that come back as they went out are no change: their secrets were not shown. */
+/** An answer that is not a clear yes is a no. Arguments that come back unchanged are no change: their secrets were masked. */
 function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answer {
   const { behavior, message, updated_arguments, updatedInput } = isRecord(data) ? data : {};
   if (!ok || typeof behavior !== "string" || !isYes(behavior))
@@ -124,7 +124,7 @@ function decision(call: string, ok: boolean, data: unknown, tool: unknown): Answ
 
 // --- what needs no answer any more ---
 
-/** The agent decided by itself: the time was over, or the host could not answer. `isVoid`: the object of the question is gone. */
+/** The agent settled it itself: at the deadline, or as the host could not answer. `isVoid`: its call or request has ended. */
 export function expire(state: AgentState, session: ClientSession, target: string, reason: string, isVoid: boolean): void {
   for (const [request_id, question] of state.control) {
     // Calls of two sessions may have the same name.

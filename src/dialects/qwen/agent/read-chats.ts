@@ -1,4 +1,4 @@
-/** Host → agent: the ops that a chat request asks for. */
+/** Host → agent: the ops of a chat request. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Op, OpOf } from "../../../core/op.js";
@@ -12,7 +12,7 @@ import type { CommandRef } from "../wire/op-records.js";
 
 const TERMINAL = "annotations.terminal";
 
-/** While the session waits for the host's servers this is only what asks for them: the request itself comes again. */
+/** While the session waits for the host's servers, these are only the ops that start them: the request is read again later. */
 export function chatSteps(chat: Chat, session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
   state.active = session;
   if (chat.metadata.required_capabilities?.includes(TERMINAL) === true) session.showsTerminal = true;
@@ -24,7 +24,7 @@ export function chatSteps(chat: Chat, session: ClientSession, state: AgentState,
 
 // --- what a host brings along ---
 
-/** Servers and hooks of the host, and the session's system prompt: part of the session from then on. */
+/** The host's servers and hooks, and the system prompt: part of the session from now on. */
 function offered({ metadata, system }: Chat, session: ClientSession, state: AgentState, env: SideEnv): Op[] {
   const known = session.config.mcpServers ?? {};
   const servers = (metadata.host_mcp_servers ?? []).filter((name) => known[name] === undefined);
@@ -45,7 +45,7 @@ function offered({ metadata, system }: Chat, session: ClientSession, state: Agen
 
 // --- the origins ---
 
-/** A command, or guidance that lasts for the session. */
+/** A command, or guidance for the whole session. */
 function fromSystem(chat: Chat, session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
   if (commandOf(chat) !== undefined) return fromUser(chat, session, state, env);
   if (chat.text.trim() === "") return empty(chat, session, state, env);
@@ -71,7 +71,7 @@ function empty(chat: Chat, session: ClientSession, state: AgentState, env: SideE
   return { in: [], out: [recoverable(state, said, invalid("The request says nothing", "input.parts"))] };
 }
 
-/** Steers the turn that runs. Without words there is nothing to steer: the turn goes on anyway. */
+/** Steers the running turn. Without text there is nothing to steer: the turn goes on. */
 function steer(chat: Chat, parts: Part[], session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
   if (parts.length === 0) return { in: [], out: [] };
   const id = env.stamp().id;
@@ -106,7 +106,7 @@ export function prompt(chat: Chat, parts: Part[], session: ClientSession, state:
   return [...before, op];
 }
 
-/** A model that the session has already is no override. */
+/** The session's present model is no override. */
 function overrides({ overrides: given }: Chat, { config }: ClientSession): Pick<OpOf<"turn.prompt">, "overrides"> {
   const { model, ...rest } = given;
   const kept = { ...rest, ...(model !== undefined && model !== config.model && { model }) };
@@ -117,7 +117,7 @@ function hostTools({ overrides: { hostTools: tools = [] } }: Chat): Set<string> 
   return new Set(tools.map(({ name }) => name));
 }
 
-/** The earlier messages of a request count in a session where nothing was said yet. */
+/** The earlier messages of a request count only in an empty session. */
 function history({ history: said }: Chat, { handle, isFresh }: ClientSession, env: SideEnv): Op[] {
   if (said.length === 0 || !isFresh) return [];
   const text = said.map(({ role, text: words }) => `${role}: ${words}`).join("\n\n");
@@ -126,7 +126,7 @@ function history({ history: said }: Chat, { handle, isFresh }: ClientSession, en
 
 // --- names and words ---
 
-/** Makes `<session>########<n>`, counted on from the number that the host used last. A continuation belongs to the turn before. */
+/** Makes `<session>########<n>`, counting on from the host's last number. A continuation belongs to the turn before. */
 export function promptIdOf({ promptId, continues }: Chat, session: ClientSession): string {
   if (promptId === undefined) {
     if (continues && session.lastPrompt !== undefined) return session.lastPrompt;
@@ -143,7 +143,7 @@ export function partsOf({ text, parts, command }: Chat): Part[] {
   return [...(words === "" ? [] : [textPart(words)]), ...file, ...parts];
 }
 
-/** Declared, or read off the words. A path that begins with a slash is none, nor is a comment. */
+/** The command is declared, or read from the text. A path that begins with a slash is no command, nor is a comment. */
 function commandOf({ command, text, parts }: Chat): CommandRef | undefined {
   if (command !== undefined) return command;
   if (parts.length > 0) return undefined;

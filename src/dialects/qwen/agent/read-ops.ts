@@ -1,4 +1,4 @@
-/** Host → agent: a line becomes a request that is known by its kind, or an error that says what is wrong with it. */
+/** Host → agent: a line becomes a known request, or an error about its problem. */
 import * as v from "valibot";
 import { textPart, type Part } from "../../../core/content.js";
 import { canonicalTool } from "../../../core/names.js";
@@ -43,7 +43,7 @@ export interface Chat {
   response: { ok: boolean; data: unknown };
   overrides: NonNullable<Prompt["overrides"]>;
   metadata: RequestMetadata;
-  /** Of an OpenAI-style line: the session's system prompt, and the messages before the prompt. */
+  /** In an OpenAI-style line: the session's system prompt, and the messages before the prompt. */
   system: string | undefined;
   history: { role: "user" | "assistant"; text: string }[];
 }
@@ -56,7 +56,7 @@ export type Request =
   | { kind: "cancel"; line: v.InferOutput<typeof ControlCancel> }
   | { kind: "control"; line: ControlResponse };
 
-/** `fatal`: the process cannot go on with such a host. `unanswerable`: a control request, which only we make. */
+/** `fatal`: the process cannot go on with this host. `unanswerable`: a control request, which only agents send. */
 export type Refused = Wrong | { unanswerable: string };
 interface Wrong {
   error: WireError;
@@ -106,7 +106,7 @@ function parsed<S extends v.GenericSchema>(
   return result.success ? make(result.output) : { error: issueError(result.issues[0]) };
 }
 
-/** The first thing that is wrong, and where: `input.parts[1]`. */
+/** The first problem and its place: `input.parts[1]`. */
 function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): WireError {
   const { path, message } = deepest(issue);
   const param = path.reduce<string>((at, key) => (typeof key === "number" ? `${at}[${key}]` : join(at, String(key))), root);
@@ -114,7 +114,7 @@ function issueError(issue: v.BaseIssue<unknown>, code?: string, root = ""): Wire
   return invalid(param === "" ? told : `${param}: ${told}`, param === "" ? undefined : param, code);
 }
 
-/** Of several forms, the error of the nearest one tells most. */
+/** Of several alternatives, the error of the nearest one is reported. */
 function deepest({ path, message, issues }: v.BaseIssue<unknown>): { path: unknown[]; message: string } {
   const here = path?.map(({ key }) => key) ?? [];
   const [inner] = issues?.map(deepest).toSorted((a, b) => b.path.length - a.path.length) ?? [];
@@ -153,7 +153,7 @@ function chat(line: ChatRequest): Request | Refused {
   };
 }
 
-/** The last message is the prompt; messages of the system are the session's prompt, and the others are its history. */
+/** The last message is the prompt; system messages are the session's system prompt, the others its history. */
 function messages(line: MessagesRequest): Request | Refused {
   const said = line.messages.filter(({ role }) => role !== "system");
   const last = said.at(-1);
@@ -198,7 +198,7 @@ function declaredTools(metadata: Head["metadata"]): HostTools {
   return (metadata?.host_tools ?? []).map(({ name, description, parameters }) => tool(name, description, parameters));
 }
 
-/** Tools that cannot be used at all end the process: the host would wait for calls that never come. */
+/** Unusable tools end the process: the host would wait for calls that never come. */
 function hostTools(given: unknown, root: string): { list: HostTools } | Wrong {
   if (given === undefined || given === null) return { list: [] };
   const result = v.safeParse(v.array(FunctionTool), given);

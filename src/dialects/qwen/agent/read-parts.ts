@@ -1,14 +1,14 @@
-/** The parts of a request, tagged or as `@google/genai` writes them, and what they are here. */
+/** Converts the parts of a request, tagged or in the form of `@google/genai`. */
 import type { Part } from "../../../core/content.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { WirePart } from "../wire/op-records.js";
 
-/** Words are one text, in their order. */
+/** Text parts are joined, in order. */
 export function textOf(parts: readonly WirePart[]): string {
   return parts.flatMap((part) => ("text" in part && typeof part.text === "string" ? [part.text] : [])).join("");
 }
 
-/** The parts that are not words. */
+/** The parts that are not text. */
 export function partsOf(parts: readonly WirePart[]): Part[] {
   return parts.flatMap((part): Part[] => {
     if ("text" in part) return [];
@@ -22,7 +22,7 @@ export function partsOf(parts: readonly WirePart[]): Part[] {
   });
 }
 
-/** The result of a tool that the host ran: the response as it was put, or its words. An `error` in it is a failure. */
+/** The result of a host's tool: the response, or its text. An `error` in it is a failure. */
 export function toolResponse(parts: readonly WirePart[]): { ok: boolean; data: unknown } {
   const given = parts.find((part) => "function_response" in part || "functionResponse" in part);
   if (given === undefined) return { ok: true, data: textOf(parts) };
@@ -39,7 +39,7 @@ function words(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** A file of this machine goes by its path. */
+/** A file of this machine becomes its path. */
 function file(uri: string, mime: string | null | undefined, name: string | null | undefined): Part {
   const more = { ...(mime != null && { mime }), ...(name != null && { name }) };
   const path = localPath(uri);

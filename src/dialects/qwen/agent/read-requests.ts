@@ -1,4 +1,4 @@
-/** Host → agent: cancels, and results of the host's tools, as ops. */
+/** Host → agent: cancels, and results of the host's tools. */
 import type { Op } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { closing, quietSummary, sessionEvent } from "./write-turns.js";
@@ -13,7 +13,7 @@ type Cancel = Extract<Request, { kind: "cancel" }>["line"];
 
 // --- cancel ---
 
-/** Cancels the prompt that is named, or else the one that runs, or else the next one. */
+/** Cancels the named prompt, else the running one, else the next one. */
 export function readCancel(line: Cancel, state: AgentState, env: SideEnv): Step<Op> {
   const session = line.session_id == null ? state.active : sessionNamed(state, line.session_id);
   const asked = {
@@ -42,7 +42,7 @@ function interrupt(session: ClientSession, turn: Turn, id: string, reason: strin
   return { type: "turn.interrupt", id, session: session.handle, turn: turn.id, reason: `cancelled by the host (${reason ?? "escape"})` };
 }
 
-/** A request that the agent has not heard of yet never will be. */
+/** A held request is dropped before the agent gets it. */
 function dropHeld(
   session: ClientSession,
   asked: Parameters<typeof resultCancel>[2],
@@ -72,7 +72,7 @@ function nothing(promptId: string | undefined): string {
 
 // --- tools of the host ---
 
-/** Takes results only for calls that were handed to the host. */
+/** Takes results only for calls that the host was given. */
 export function readToolResponse(chat: Chat, state: AgentState, env: SideEnv): Step<Op> {
   const session = chat.sessionId === undefined ? state.active : sessionNamed(state, chat.sessionId);
   const { toolCallId: call } = chat;

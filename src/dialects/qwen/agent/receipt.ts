@@ -1,4 +1,4 @@
-/** The handshake: our protocol and capabilities, and the comparison with those that the host asks for. */
+/** The handshake: our protocol and capabilities, and the check of the host's demands. */
 import type { Out, SideEnv } from "../../dialect.js";
 import { chunk, completion, line, type Said } from "./lines.js";
 import type { Head } from "./read-ops.js";
@@ -46,7 +46,7 @@ export function handshakeProblem({ protocol_version, metadata }: Head): Pick<Wir
   return { message: `This agent has no capability '${missing}'`, param: "metadata.required_capabilities" };
 }
 
-/** The line that says so. */
+/** The line that reports them. */
 export function unsupported(
   problem: Pick<WireError, "message" | "param">,
   state: AgentState,

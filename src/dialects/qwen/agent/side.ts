@@ -1,4 +1,4 @@
-/** The agent's end of the wire: the receipt, sessions side by side, what waits for whom, and what an answer answers. */
+/** The agent's side of the wire: the receipt, sessions side by side, held lines, and the answers to requests. */
 import * as v from "valibot";
 import { becamePrompt } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
@@ -37,7 +37,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       isOver: () => state.isOver,
       inputEnded() {
         state.isDeaf = true;
-        // Servers of a host that no longer answers will never be there.
+        // Servers of a host that no longer answers will never connect.
         for (const session of state.sessions.values()) session.awaited.clear();
         return [...state.sessions.values()].map(released).reduce(together<Op>, NOTHING);
       },
@@ -61,12 +61,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [opening(session, { open: "new", ...open })], out: [] };
   }
 
-  /** The receipt is the first line: lines of a host that does not wait for it wait here. */
+  /** The receipt is the first line: lines of a host that does not wait for it are held. */
   function heard(line: HostLine): Step<Op> {
-    // A host that says nothing of formats begins with its first line.
+    // A host that names no format begins with its first line.
     if (state.sessions.size === 0) return together(launch({ argv: [], env: {} }), heard(line));
     if (state.isReceived) return said(line);
-    // A line beyond the bound is answered in its place, like a line that cannot be read.
+    // A line beyond the bound is answered in its place, like an unreadable line.
     state.early.push(isTooMuch(line) ? { bad: `${TOO_MUCH}: ` } : line);
     return NOTHING;
   }
@@ -109,18 +109,18 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     }
   }
 
-  /** About a line, so of no turn. */
+  /** An error about a line belongs to no turn. */
   function refused(error: WireError, session = state.active, promptId?: string): Step<Op> {
     if (session === undefined) return NOTHING;
     return { in: [], out: [recoverable(state, { at: env.stamp().at, session, promptId }, error)] };
   }
 
-  /** The answer names the session and the prompt that the unreadable line named. */
+  /** The answer names the session and prompt of the unreadable line. */
   function unreadable(rec: unknown, error: WireError): Step<Op> {
     return refused(error, sessionNamed(state, stringField(rec, "session_id") ?? ""), stringField(rec, "prompt_id"));
   }
 
-  /** Reads nothing more. The running turns are ended first, so that this is the last line. */
+  /** Stops reading. The running turns are ended first, so that this is the last line. */
   function fatal(says: (session: ClientSession | undefined) => Out, exit: number): Step<Op> {
     state.isOver = true;
     state.last = { says, exit };
@@ -154,14 +154,14 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [opening(session, { open: "new", config: state.defaults, ...(sessionId !== undefined && { sessionId }) })], out: [] };
   }
 
-  /** Releases the requests that waited for a session, in order. */
+  /** Releases the requests held for a session, in order. */
   function released(session: ClientSession): Step<Op> {
     let step: Step<Op> = NOTHING;
     while (session.isReady && session.awaited.size === 0) {
       const next = session.held.shift();
       if (next === undefined) break;
       step = together(step, chatSteps(next, session, state, env));
-      // The servers of the session's host must be connected first.
+      // The session's host has servers that must be connected first.
       if (session.awaited.size > 0) session.held.unshift(next);
     }
     return step;
@@ -209,7 +209,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: event.type === "host.request" ? alreadyAnswered(event, session) : [], out };
   }
 
-  /** A server of the host is asked by whichever turn runs. */
+  /** The running turn carries messages to a server of the host. */
   function askerOf({ type }: Event, { live }: ClientSession): string | undefined {
     return type === "host.request" ? live?.promptId : undefined;
   }
@@ -226,7 +226,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     session.isReady = true;
     session.id = event.sessionId ?? session.handle;
     session.config = event.config ?? {};
-    // The earlier numbers of a stored session are unknown; but they were not given out faster than one a millisecond.
+    // The earlier numbers of a stored session are unknown, but there was at most one a millisecond.
     if (!session.isFresh) session.prompts = event.at ?? 0;
     if (state.isReceived) return released(session);
     state.isReceived = true;
@@ -252,7 +252,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return released(session);
   }
 
-  /** The line that ends a process which cannot go on comes last of all. */
+  /** The line that ends the process comes after all others. */
   function onClosed({ reason }: EventOf<"closed">): Step<Op> {
     const { last } = state;
     state.isOver = true;
@@ -295,7 +295,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: [line({ error: wireError(fault) }), { exit: exitOf(fault), reason: fault.message }] };
   }
 
-  /** A stored session may have that name: it is resumed. */
+  /** A stored session may have that name: our side tries to resume it. */
   function notOpened(fault: Fault | undefined, session: ClientSession, at: number): Step<Op> {
     if (fault?.code === "session" && !session.isResumed) {
       session.isResumed = true;
@@ -317,7 +317,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     return { in: [], out: [resultCommand(session, turn.promptId, command, commandResult(event, state))] };
   }
 
-  /** The turn had just ended: then it is a prompt. */
+  /** The turn had just ended, so the steer becomes a prompt. */
   function onSteered(event: EventOf<"reply">, { session, request }: Extract<Asked, { kind: "steer" }>, at: number): Step<Op> {
     if (event.status === "noop") return { in: prompt(request, partsOf(request), session, state, env), out: [] };
     return failed(event.fault, { at, session, promptId: request.promptId });
@@ -328,7 +328,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   }
 }
 
-/** Lines that wait for the receipt, and requests for their sessions, together. */
+/** The most lines held for the receipt and requests held for sessions, together. */
 const HELD_BYTES = 32 * 1024 * 1024;
 const TOO_MUCH = `More than ${HELD_BYTES} bytes wait for a session already`;
 

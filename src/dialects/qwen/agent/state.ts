@@ -1,4 +1,4 @@
-/** The state of our side when we are the agent: its sessions, their turns, and the lines that wait for an answer. */
+/** The state of the agent's side: its sessions, their turns, and the requests without an answer. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Usage } from "../../../core/event.js";
@@ -10,38 +10,38 @@ import { AnsiReader } from "./terminal.js";
 import type { ControlFailure } from "../wire/event-records.js";
 import type { CommandRef } from "../wire/op-records.js";
 
-/** A line of the host, or what is wrong with it. */
+/** A line of the host, or its problem. */
 export type HostLine = { rec: unknown } | { bad: string };
 
 export interface AgentState {
   formats: Formats;
-  /** Lines are chunks. */
+  /** The host's format is chunks. */
   chunks: boolean;
-  /** The configuration that the command line gives every session. */
+  /** The config of the command line, for every session. */
   defaults: SessionConfig;
   fingerprint: string | undefined;
   /** The sessions by handle. */
   readonly sessions: Map<string, ClientSession>;
   /** The session of the receipt, until a request takes it. */
   untaken: ClientSession | undefined;
-  /** The session that was spoken of last: a line without a session means it. */
+  /** The last session that was named: a line without a session is for it. */
   active: ClientSession | undefined;
-  /** The receipt is out; until then everything waits. */
+  /** The receipt is out; until then all lines are held. */
   isReceived: boolean;
   readonly early: HostLine[];
   /** Ops whose outcome is a line of its own, by id. */
   readonly asked: Map<string, Asked>;
-  /** The latest hint that waits, by session, prompt and trigger: a later one of the same makes it void. */
+  /** The newest open hint by session, prompt and trigger: a later one drops it. */
   readonly hints: Map<string, string>;
-  /** Control requests that wait for a response, by id; and those that need none any more. */
+  /** Open control requests by id, and the ids of settled ones. */
   readonly control: Map<string, ControlQuestion>;
   readonly void: Set<string>;
   controlCount: number;
-  /** No more input comes, so the host answers nothing. */
+  /** The input has ended, so the host answers nothing more. */
   isDeaf: boolean;
-  /** How much waits, for the receipt or for a session. */
+  /** The number of held lines and requests. */
   heldBytes: number;
-  /** The last line of all, when the process cannot go on, and its exit code. */
+  /** The last line, with the exit code, if the process cannot go on. */
   last: { says: (session: ClientSession | undefined) => Out; exit: number } | undefined;
   isOver: boolean;
 }
@@ -52,31 +52,31 @@ export interface ClientSession {
   /** The session's name on the wire. */
   id: string;
   isReady: boolean;
-  /** A stored one of that name has been tried. */
+  /** Resuming a stored session of that name has been tried. */
   isResumed: boolean;
-  /** Nothing was said in the session yet. */
+  /** The conversation is empty. */
   isFresh: boolean;
   config: SessionConfig;
-  /** Requests that wait for the session, or for the host's own servers to be connected. */
+  /** Requests held for the session, or for the host's servers to connect. */
   readonly held: Chat[];
   readonly awaited: Set<string>;
-  /** The last number of its prompts, and the last prompt itself. */
+  /** The last number of its prompts, and the last prompt. */
   prompts: number;
   lastPrompt: string | undefined;
-  /** Asked for and not ended, in order; the one that runs. */
+  /** Open turns in order, and the running one. */
   readonly turns: Map<string, Turn>;
   live: Turn | undefined;
   /** The session's host asked for terminal annotations. */
   showsTerminal: boolean;
-  /** Chunks: the role of the session's next turn is declared already. */
+  /** In chunks: the role of the next turn has been declared. */
   hasRole: boolean;
-  /** Errors of the control channel, for the next line that can carry them. */
+  /** Errors of the control channel for the next line. */
   readonly controlErrors: ControlFailure[];
-  /** Hints that one for another prompt has overtaken: they are asked for again behind it. */
+  /** Hints that were replaced by one for another prompt: they are asked again after it. */
   readonly overtaken: HintAsked[];
-  /** Calls that the host runs, and the requests that wait for them; undefined once it has answered. */
+  /** Calls that the host runs, with the requests that wait for them; undefined once answered. */
   readonly hostCalls: Map<string, string | undefined>;
-  /** Answers of a quick host about calls that it was not asked for yet. */
+  /** Early answers about calls that the host was not asked for yet. */
   readonly earlyResponses: Map<string, { ok: boolean; data: unknown }>;
 }
 
@@ -84,31 +84,31 @@ export interface Turn {
   readonly id: string;
   readonly promptId: string;
   readonly model: string | undefined;
-  /** Tools of it that the host runs. */
+  /** Tools that the host runs. */
   readonly hostTools: ReadonlySet<string>;
-  /** The `at` command of the prompt: its result is told as soon as the turn begins. */
+  /** The `at` command of the prompt: its result is written when the turn begins. */
   readonly command: CommandRef | undefined;
   startedAt: number;
-  /** Model calls, and how far the one that runs is told of. */
+  /** The number of model calls, and how far the present one has been written. */
   calls: number;
   isCounted: boolean;
   isMeasured: boolean;
   fault: Fault | undefined;
   usage: Usage | undefined;
-  /** The agents by the call that they work under; "" is the session's own agent. */
+  /** Agents by the call that they are under; "" is the session's own agent. */
   readonly scopes: Map<string, Scope>;
   readonly shown: Map<string, ShownCall>;
 }
 
-/** One agent within a turn, the session's own or a sub-agent: the output that is not written yet. */
+/** One agent in a turn, the session's own or a sub-agent, with its unwritten output. */
 export interface Scope {
   readonly under: string | undefined;
   /** A text that waits for its usage. */
   text: string | undefined;
   usage: Usage | undefined;
-  /** Calls of one response, until the last of them is known. */
+  /** Calls of one response, held until the last of them is known. */
   readonly calls: Call[];
-  /** Chunks: the calls of the response whose pieces go out. */
+  /** In chunks: the calls of the response whose arguments are being written. */
   readonly pieces: Map<string, Pieces>;
   readonly ansi: AnsiReader;
 }
@@ -123,9 +123,9 @@ export interface ShownCall {
   readonly call: Call;
   readonly under: string | undefined;
   status: "pending" | "confirming" | "executing" | "ended";
-  /** The arguments that the host approved in place of the model's. */
+  /** The arguments that the host approved instead of the model's. */
   changed: Record<string, unknown> | undefined;
-  /** The calls of the sub-agents of a Spawn call. */
+  /** Calls of the sub-agents of a Spawn call. */
   readonly children: Map<string, { name: string; status: string }>;
   readonly ansi: { stdout: AnsiReader; stderr: AnsiReader };
 }
@@ -149,7 +149,7 @@ export interface HintAsked {
   op: OpOf<"command.suggest">;
 }
 
-/** The question of a control request, and its target; `fields` make the same request under another id. */
+/** The question of a control request, and its target; `fields` repeat the request under another id. */
 export interface ControlQuestion {
   session: ClientSession;
   subtype: "can_use_tool" | "hook_callback" | "mcp_message";
@@ -247,7 +247,7 @@ export function sessionNamed(state: AgentState, id: string): ClientSession | und
   return [...state.sessions.values()].find((session) => session.id === id) ?? state.sessions.get(id);
 }
 
-/** A turn without a prompt of the host goes on with the last prompt. */
+/** A turn without a prompt of the host belongs to the last prompt. */
 export function turnNamed(session: ClientSession, id: string): Turn {
   const known = session.turns.get(id);
   if (known !== undefined) return known;

@@ -1,10 +1,10 @@
-/** Terminal styling: escape sequences are taken out of a text, and stay as positions and spans over what is left. */
+/** Terminal styling: removes escape sequences from a text and keeps them as positions and spans over the rest. */
 import type { Said } from "./lines.js";
 import type { Terminal } from "../wire/event-records.js";
 
 export type Styled = { content: string; ansi: NonNullable<Terminal["ansi"]>; spans: NonNullable<Terminal["spans"]> };
 
-/** The CLI's theme: which of its colours an SGR code means. */
+/** The CLI's theme: its colours by SGR code. */
 const THEME: Readonly<Record<number, string>> = {
   30: "Foreground",
   31: "AccentRed",
@@ -24,19 +24,19 @@ const THEME: Readonly<Record<number, string>> = {
   97: "Foreground",
 };
 
-/** CSI and OSC sequences, and the short ones of two characters. */
+/** CSI and OSC sequences, and sequences of two characters. */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
 const SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
-/** A sequence that has begun and may go on in the next piece. */
+/** An unfinished sequence, which the next piece may complete. */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
 const BEGUN = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]{0,4096}\u001b?)?$/;
 
-/** Reads one stream of text piece by piece; a sequence may be cut anywhere, and a colour lasts until it is taken back. */
+/** Reads one stream of text piece by piece; a sequence may be cut anywhere, and a colour lasts until it is reset. */
 export class AnsiReader {
   #rest = "";
   #token: string | undefined;
 
-  /** `last`: nothing follows, so what looks like half a sequence is none. */
+  /** `last`: no more text follows, so an unfinished sequence is plain text. */
   read(piece: string, last = false): Styled {
     let text = this.#rest + piece;
     const begun = last ? undefined : BEGUN.exec(text)?.[0];
@@ -65,7 +65,7 @@ export class AnsiReader {
     // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
     const codes = /^\u001b\[([0-9;]*)m$/.exec(sequence)?.[1];
     if (codes === undefined) return;
-    // 38 and 48 take what follows: a colour by its number, or by red, green and blue. None of those is of the theme.
+    // 38 and 48 are followed by a colour number, or by red, green and blue. None of those is in the theme.
     for (const [code = ""] of codes.matchAll(/[34]8;(?:5;\d*|2;\d*;\d*;\d*)|\d+|^$/g)) {
       if (/^(?:0*|39|38;.*)$/.test(code)) this.#token = undefined;
       else this.#token = THEME[Number(code)] ?? this.#token;
@@ -73,7 +73,7 @@ export class AnsiReader {
   }
 }
 
-/** A patch as a terminal shows it. */
+/** A patch as a terminal would show it. */
 export function styledPatch(patch: string): Styled {
   const spans: Styled["spans"] = [];
   let start = 0;
@@ -94,7 +94,7 @@ function patchToken(line: string, isHead: boolean): string | undefined {
   return line.startsWith("-") ? "DiffRemoved" : undefined;
 }
 
-/** The annotation that says how a line looked in a terminal, and where it came from. */
+/** The annotation with the styling and the source of a line. */
 export function terminal(
   { turn }: Said,
   kind: Omit<Terminal, "type" | "spans" | "ansi" | "prompt_id">,

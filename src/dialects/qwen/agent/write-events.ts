@@ -50,7 +50,7 @@ export function writeTurn(event: Event, session: ClientSession, turn: Turn, stat
     case "host.request":
       return [...flush(said, scope, state), ...hostRequest(event, said, state)];
     case "error":
-      // A fault that the turn does not survive is told at its end.
+      // A fault that ends the turn is written at its end.
       if (event.fault.code === "tool") return [...flush(said, scope, state), recoverable(state, said, wireError(event.fault))];
       turn.fault = event.fault;
       return [];
@@ -79,7 +79,7 @@ function startTurn(said: Said, turn: Turn, state: AgentState): Out[] {
   return state.chunks && !hasRole ? [...told, chunk(said, { role: "assistant" })] : told;
 }
 
-/** A driven agent may begin with a command without a word of what becomes of it: then it is a prompt like any other. */
+/** A driven agent may start the turn of a command without announcing it: the command is then treated as a prompt. */
 function unanswered({ id }: Turn, { asked }: AgentState): CommandRef | undefined {
   const prompt = asked.get(id);
   if (prompt?.kind !== "prompt" || prompt.command === undefined) return undefined;
@@ -87,14 +87,14 @@ function unanswered({ id }: Turn, { asked }: AgentState): CommandRef | undefined
   return prompt.command;
 }
 
-/** Model calls: each begins with the first that is heard of it behind the results of the one before. */
+/** Model calls: each begins with its first output after the results of the one before. */
 function count(turn: Turn, { under }: Event): void {
   if (under !== undefined || turn.isCounted) return;
   turn.calls++;
   turn.isCounted = true;
 }
 
-/** A response ends with its usage: later words of the model are another response, which the usage does not count. */
+/** A response ends with its usage: later text is another response, which the usage does not include. */
 function answered(turn: Turn, event: Event, scope: Scope): void {
   if (event.under === undefined && turn.isMeasured) turn.isCounted = turn.isMeasured = false;
   count(turn, event);
@@ -141,7 +141,7 @@ function styledMessage(styled: Styled, said: Said): { content: string; annotatio
   return { content: styled.content, annotations: [terminal(said, { channel: "stdout", source: "assistant" }, styled)] };
 }
 
-/** Words that models put in bold name what they think about. */
+/** Models put the subject of their thinking in bold. */
 function thought(text: string, said: Said, state: AgentState): Out {
   const [bold, subject = ""] = /\*\*(.+?)\*\*/s.exec(text) ?? [];
   const description = (bold === undefined ? text : text.replace(bold, "")).trim();
@@ -206,7 +206,7 @@ function callChunks(calls: readonly Call[], said: Said, scope: Scope): Out[] {
   return [...out, chunk(said, {}, { finish: "tool_calls", usage: scope.usage })];
 }
 
-/** Only the first piece of a call has its id and its name; arguments that come before the name wait for it. */
+/** Only the first delta of a call has its id and name; arguments that arrive before the name wait for it. */
 function toolDelta(event: EventOf<"tool.delta">, said: Said, turn: Turn, scope: Scope): Out[] {
   answered(turn, event, scope);
   let pieces = scope.pieces.get(event.call);
@@ -269,7 +269,7 @@ function ended(event: EventOf<"tool.ended">, said: Said, turn: Turn, state: Agen
   return shown === undefined ? out : [...out, ...ofParent(shown, status, said, turn, state)];
 }
 
-/** The calls of a sub-agent also show on the call that it works under. */
+/** Calls of a sub-agent are also shown in its Spawn call. */
 function ofParent(shown: ShownCall, status: string, said: Said, turn: Turn, state: AgentState): Out[] {
   const parent = shown.under === undefined ? undefined : turn.shown.get(shown.under);
   if (parent === undefined) return [];

@@ -1,4 +1,4 @@
-/** Agent → host: events in a turn or outside of one. */
+/** Agent → host: events that occur inside or outside a turn. */
 import type { Event, EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { isRecord } from "../../../core/values/json-object.js";
@@ -53,7 +53,7 @@ export function writeLoose(event: Event, said: Said, state: AgentState): Out[] {
   }
 }
 
-/** A tool of the host: its call is on the wire, and the request that answers it names it. */
+/** A tool of the host: its call is on the wire, and the host's request answers it by name. */
 export function hostRequest(event: EventOf<"host.request">, said: Said, state: AgentState): Out[] {
   if (event.kind === "tool" && event.call !== undefined) said.session.hostCalls.set(event.call, event.request);
   return askHost(state, said, event);
@@ -61,7 +61,7 @@ export function hostRequest(event: EventOf<"host.request">, said: Said, state: A
 
 const LEVELS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** Words for people go to a host that asked for a terminal, and else to the log of the program that started us. */
+/** Notices go to a host that asked for terminal annotations, else to stderr. */
 function notice(event: EventOf<"notice">, said: Said, state: AgentState): Out[] {
   if (event.kind === "mentions") return [recoverable(state, said, invalid(event.text, "input.parts", "attachment_failed"))];
   if (event.kind === "unknown_tool") return [recoverable(state, said, invalid(event.text, "options.tool_overrides", "unknown_tool"))];

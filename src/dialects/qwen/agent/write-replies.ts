@@ -16,7 +16,7 @@ export function resultCommand(session: ClientSession, promptId: string, command:
   return line({ type: "result/command", session_id: session.id, prompt_id: promptId, command, result });
 }
 
-/** The outcome of a command, or the reason why there is none. */
+/** The result of a command, or the reason for its failure. */
 export function commandResult({ fault, data }: Reply, state: AgentState): WireCommandResult {
   if (fault !== undefined) return { type: "message", level: "error", content: fault.message };
   return v.is(CommandReply, data) ? wireResult(data.result, state) : { type: "message", level: "info", content: "" };
@@ -38,7 +38,7 @@ function wireResult(result: CommandResult, state: AgentState): WireCommandResult
   }
 }
 
-/** A host that cannot choose is told the limitation instead. */
+/** A host that cannot show choices gets a text instead. */
 function dialog(
   { dialog: name, text, choices = [] }: Extract<CommandResult, { type: "dialog" }>,
   { formats }: AgentState,
@@ -60,7 +60,7 @@ function words(text: string): ResultDisplay {
   return { kind: "string", text };
 }
 
-/** The answer to a hint; a hint that was overtaken or called off gets none. */
+/** The answer to a hint; a replaced or cancelled hint gets none. */
 export function resultHint({ status, fault, data }: Reply, asked: HintAsked): Out[] {
   if (status === "noop") return [];
   const { session, promptId, trigger, requestId } = asked;
@@ -80,7 +80,7 @@ export function resultHint({ status, fault, data }: Reply, asked: HintAsked): Ou
   ];
 }
 
-/** Suggests the commands that begin with the written word, where some do. */
+/** Suggests commands that begin with the written word, if there are any. */
 function offered(suggestions: SuggestReply["suggestions"], { trigger, op }: HintAsked): Record<string, unknown>[] {
   const written = op.text.slice(0, op.cursor).replace(/^\//, "");
   const begins = suggestions.filter(({ value }) => value.toLowerCase().startsWith(written.toLowerCase()));

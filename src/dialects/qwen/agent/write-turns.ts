@@ -1,4 +1,4 @@
-/** Agent → host: the end of a turn, its closing summary, and the exit code of a run that was made for this turn alone. */
+/** Agent → host: the end of a turn, its closing summary, and the exit code of a run for one prompt. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { exitOf, wireError } from "./faults.js";
@@ -41,12 +41,12 @@ export function endTurn(event: Ended, said: Said, turn: Turn, state: AgentState)
   ];
 }
 
-/** The line that ends what a request began. */
+/** The line that ends a request. */
 export function closing(state: AgentState, said: Said, more: { usage?: Ended["usage"]; metadata: Partial<Metadata> }): Out {
   return state.chunks ? chunk(said, {}, { finish: "stop", ...more }) : completion(said, { content: "" }, { finish: "stop", ...more });
 }
 
-/** The summary of a request that needed no model. */
+/** The summary of a request without a model call. */
 export function quietSummary(promptId: string, startedAt: number, at: number, is_error = false): Summary {
   return { prompt_id: promptId, num_turns: 0, duration_ms: Math.max(0, at - startedAt), is_error };
 }
@@ -61,7 +61,7 @@ export function sessionEvent({ session, turn, promptId = turn?.promptId }: Said,
   });
 }
 
-/** Names are those of Gemini, as the text has them. */
+/** The RFC uses Gemini's names. */
 const FINISHES: Readonly<Record<string, [name: string, message: string]>> = {
   length: ["MAX_TOKENS", "The response was cut off at the limit of its tokens."],
   max_turns: ["MaxSessionTurns", "The turn was stopped at the limit of its model calls."],

@@ -10,7 +10,7 @@ import { coverage } from "../coverage.js";
 import { hostedSession, type HostedSession, type HostState } from "./state.js";
 import { heartbeat } from "./write-ops.js";
 
-/** Opens a session. Until the agent has greeted it may not be there: a heartbeat asks for it. */
+/** Opens a session. Before the agent has greeted, a heartbeat asks whether it is there. */
 export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> {
   const { config = {} } = op;
   const problem = problemOf(op, state);
@@ -25,14 +25,14 @@ export function openOp(op: OpOf<"session.open">, state: HostState): Step<Event> 
     state.firstId = undefined;
   }
   if (state.isGreeted) return { in: ready(session, state), out: [] };
-  // An agent that never greets answers the heartbeat all the same.
+  // An agent that never greets still answers the heartbeat.
   if (!isFirst) return NOTHING;
   state.pings.push(undefined);
   return { in: [], out: [heartbeat(undefined)] };
 }
 
 /**
- * The reason why a session cannot be opened: without a restriction that the wire cannot say, the agent would do more than asked for, or
+ * The reason for refusing a session: without a restriction that the wire lacks, the agent would do more than asked, or work
  * elsewhere.
  */
 function problemOf({ open, sessionId, config = {}, fork }: OpOf<"session.open">, state: HostState): string | undefined {

@@ -1,4 +1,4 @@
-/** Agent → host, read: how a tool's work is shown (`result_display`, `confirmation`) becomes parts of ours. */
+/** Agent → host, read: converts displays of a tool's work (`result_display`, `confirmation`) to our parts. */
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
 import type { Call } from "../../../core/event.js";
@@ -34,7 +34,7 @@ function todoItem({ id, content, status }: v.InferOutput<typeof TodoList>["todos
   return { id, text: content, status: known ?? STATUS.pending };
 }
 
-/** The details that a person should see before the decision. */
+/** The details that a person should see before deciding. */
 export function readConfirmation(confirmation: unknown): Pick<Call, "title" | "preview"> {
   if (!v.is(Confirmation, confirmation)) return {};
   const { title } = confirmation;

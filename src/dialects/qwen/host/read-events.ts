@@ -1,4 +1,4 @@
-/** Agent → host, read: which line it is, whose it is, and what it answers. */
+/** Agent → host, read: finds the kind, the session and the request of a line. */
 import * as v from "valibot";
 import type { CommandResult } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
@@ -28,7 +28,7 @@ import {
 export function readEvent(rec: unknown, state: HostState): Step<Event> {
   const finished = [...state.sessions.values()].flatMap((session) => (session.running?.isFinished === true ? [session.running] : []));
   const step = readLine(rec, state);
-  // A finished turn has only its summary left to say; any other line stands for the summary.
+  // A finished turn has only its summary left; any other line takes the summary's place.
   const late = [...state.sessions.values()].flatMap((session) =>
     session.running !== undefined && finished.includes(session.running) ? endTurn(session.running, session, state) : [],
   );
@@ -47,7 +47,7 @@ function readLine(rec: unknown, state: HostState): Step<Event> {
 
 // --- chat.completion and chunks ---
 
-/** The examples of the text leave out what OpenAI's records always have. Undefined: it is no such line. */
+/** The RFC's examples lack fields that OpenAI's records always have. Undefined: it is no such line. */
 function readSaid(rec: Record<string, unknown>): Said | string | undefined {
   const object = stringField(rec, "object");
   if (object !== "chat.completion" && object !== "chat.completion.chunk") return undefined;
@@ -69,7 +69,7 @@ function choicesOf(choices: unknown): unknown {
 }
 
 /**
- * Completes the metadata: the text does not say how an error and a summary look. A version may be written "1.2", of which only the first
+ * Completes the metadata: the RFC does not show an error and a summary. A version may be written "1.2", of which only the first
  * number counts.
  */
 function metadataOf(metadata: unknown): unknown {
@@ -109,7 +109,7 @@ function onLine(said: Said, state: HostState): Event[] {
   return [...renamed, ...errors, ...(refusedPrompt(metadata, session) ?? onSaid(said, session, state))];
 }
 
-/** The first line says what the agent speaks; it is checked whenever it comes. Undefined: it says nothing of that. */
+/** The first line names the agent's protocol; it is checked whenever it comes. Undefined: the line does not name it. */
 function greeted(metadata: Metadata, sessionId: string | undefined, state: HostState): Event[] | undefined {
   const version = metadata.protocol_version;
   if (version === undefined) return undefined;
@@ -126,13 +126,13 @@ function greeted(metadata: Metadata, sessionId: string | undefined, state: HostS
   return metadata.summary === undefined && metadata.prompt_id === undefined ? [] : undefined;
 }
 
-/** The agent cannot go on: nothing that it says after this counts. */
+/** The agent cannot go on: its later lines are ignored. */
 function onFatal(fault: Fault, state: HostState): Event[] {
   state.refused = fault;
   return [];
 }
 
-/** The session of a line: the one of its prompt, the one that it names, or else one that waits. */
+/** The session of a line: that of its prompt, else the named one, else one that waits for its name. */
 function sessionOf(promptId: string | undefined, id: string | undefined, state: HostState): HostedSession | undefined {
   const all = [...state.sessions.values()];
   const isAsked = (session: HostedSession): boolean => session.prompts.length > 0;
@@ -146,7 +146,7 @@ function sessionOf(promptId: string | undefined, id: string | undefined, state: 
   );
 }
 
-/** The agent's own name for a session is the one that counts from now on. */
+/** The agent's own name of a session counts from now on. */
 function named(id: string | undefined, promptId: string | undefined, session: HostedSession): Event[] {
   const isSure = promptId !== undefined && session.prompts.some((prompt) => prompt.promptId === promptId);
   if (id === undefined || !(isSure || (session.isNew && session.prompts.length > 0))) return [];
@@ -156,7 +156,7 @@ function named(id: string | undefined, promptId: string | undefined, session: Ho
   return [{ type: "session.updated", session: session.handle, sessionId: id }];
 }
 
-/** An error about a prompt whose turn has not begun, and will not: without a summary it is a refusal. */
+/** An error about a prompt whose turn will not begin: without a summary it is a refusal. */
 function refusedPrompt({ error, prompt_id, summary }: Metadata, session: HostedSession): Event[] | undefined {
   if (error === undefined || summary !== undefined) return undefined;
   const prompt = session.prompts.find(({ promptId }) => promptId === prompt_id);
@@ -176,7 +176,7 @@ function refusedPrompt({ error, prompt_id, summary }: Metadata, session: HostedS
   ];
 }
 
-/** Errors of the control channel. A question of the agent that an error names waits no more. */
+/** Errors of the control channel. A question of the agent that an error names is settled. */
 function controlErrors({ control_errors = [] }: Metadata, { handle, running }: HostedSession, state: HostState): Event[] {
   return control_errors.flatMap(({ request_id, message }): Event[] => {
     const question = state.questions.get(request_id);
@@ -297,7 +297,7 @@ function onHint(rec: v.InferOutput<(typeof results)["result/command_hint"]>, sta
   return [{ ...head, status: "ok", data: { suggestions: rec.suggestions ?? [], ...(perfect !== undefined && { perfect }) } }];
 }
 
-/** An agent also pushes heartbeats unasked. An agent that answers before it has greeted will not greet: it does not say what it speaks. */
+/** An agent also sends heartbeats unasked. One that answers before it has greeted will not greet: it does not name its protocol. */
 function onHeartbeat(state: HostState): Event[] {
   const isAsked = state.pings.length > 0;
   const op = state.pings.shift();
@@ -341,7 +341,7 @@ function onControl(rec: v.InferOutput<typeof ControlRequest>, state: HostState):
   }
 }
 
-/** Our side cannot answer the request; silence would hold the turn up for ever. */
+/** Our side cannot answer the request; without an answer the turn would hang. */
 function refused(request_id: string, message: string): Out {
   return { rec: { type: "control_response", request_id, response: { subtype: "error", error: { message, retryable: false } } } };
 }
@@ -370,7 +370,7 @@ function onApproval(
   ];
 }
 
-/** The call of a question that names none: the first open one of that name, with the same arguments if there is one. */
+/** The call of a question that names none: the first open one of that tool, preferably with the same arguments. */
 function unasked(name: string, args: Record<string, unknown>, { reader: turn }: RunningTurn, { questions }: HostState): string | undefined {
   const asked = new Set([...questions.values()].flatMap((question) => (question.kind === "approval" ? [question.call] : [])));
   const open = turn.calls.filter((each) => each.call.name === name && each.now === "requested" && !asked.has(each.id));

@@ -1,4 +1,4 @@
-/** Agent → host, read: lines and annotations of a turn, from its first line to the one that closes it. */
+/** Agent → host, read: lines and annotations of a turn, from its first line to its last. */
 import * as v from "valibot";
 import type { Part } from "../../../core/content.js";
 import type { Fault } from "../../../core/errors.js";
@@ -46,7 +46,7 @@ export function onSaid(said: Said, session: HostedSession, state: HostState): Ev
   return [...begun, ...inTurn(said, turn, session, state), ...closing(said, turn, session, state)];
 }
 
-/** The turn that a line belongs to; one whose beginning was not said begins with it. Undefined: there is none, or no more. */
+/** The turn of a line; a line before its start starts it. Undefined: there is none, or it has ended. */
 export function turnOf(
   promptId: string | undefined,
   session: HostedSession,
@@ -56,7 +56,7 @@ export function turnOf(
   const named = promptId === undefined ? undefined : session.prompts.find((prompt) => prompt.promptId === promptId);
   const { running } = session;
   if (running !== undefined && (named === undefined || named === running.prompt)) return { begun: [], turn: running };
-  // The turn of another prompt begins: the wire did not say the end of this one.
+  // The turn of another prompt begins: this turn's end is missing.
   const ended = running === undefined ? [] : endTurn(running, session, state);
   const prompt = named ?? session.prompts[0];
   if (prompt === undefined) return undefined;
@@ -64,7 +64,7 @@ export function turnOf(
   return session.running === undefined ? undefined : { begun: [...ended, ...started], turn: session.running };
 }
 
-/** The usage of a model call may be told behind the end of its turn. */
+/** The usage of a model call may come after its turn's end. */
 function outsideTurns({ usage }: Said, { handle }: HostedSession): Event[] {
   return usage === undefined ? [] : [{ type: "usage", session: handle, scope: "call", usage: readUsage(usage) }];
 }
@@ -84,7 +84,7 @@ function inTurn(said: Said, turn: RunningTurn, session: HostedSession, state: Ho
   return [...thoughts, ...words(said, turn, under), ...calls, ...pieces, ...whole, ...rest];
 }
 
-/** Text that a console or a tool printed is no part of the answer. */
+/** Text from a console or a tool is no part of the answer. */
 function words(said: Said, turn: RunningTurn, under: string | undefined): Event[] {
   const { reader } = turn;
   const printed = said.annotations.find((each) => v.is(Terminal, each) && each.source !== "assistant");
@@ -112,7 +112,7 @@ function thoughtOf({ subject, description }: Thought): string {
   return description.startsWith(subject) ? description : [subject, description].filter((words) => words !== "").join("\n");
 }
 
-/** The line that closes a turn has a summary; in chunks the last one has a reason to stop, and in a sub-agent that is only its own end. */
+/** The last line of a turn has a summary; a chunk ends with a finish reason, which for a sub-agent is only its own end. */
 function closing(said: Said, turn: RunningTurn, session: HostedSession, state: HostState): Event[] {
   const { metadata, usage } = said;
   const isChild = metadata.parent_tool_call_id !== undefined;
@@ -130,7 +130,7 @@ function tell(usage: ReturnType<typeof readUsage> | undefined, { reader }: Runni
   return usage === undefined ? [] : reader.spent(usage);
 }
 
-/** Closes everything that is open in the turn; questions that wait for an answer are void. */
+/** Closes everything open in the turn, and drops its open questions. */
 export function endTurn(turn: RunningTurn, session: HostedSession, state: HostState): Event[] {
   const { failed, finish, reader, prompt } = turn;
   const before = flushed(turn, undefined);
@@ -169,7 +169,7 @@ function readArguments(text: string): Record<string, unknown> {
   }
 }
 
-/** A piece without a number belongs to the call of the piece before it, unless it names another. */
+/** A delta without a number belongs to the call of the one before it, unless it names another. */
 function onPiece(piece: ToolCallPiece, turn: RunningTurn, under: string | undefined): Event[] {
   const last = turn.pieces.size - 1;
   const index = piece.index ?? (piece.id === undefined || turn.pieces.get(last)?.id === piece.id ? Math.max(0, last) : last + 1);
@@ -185,7 +185,7 @@ function onPiece(piece: ToolCallPiece, turn: RunningTurn, under: string | undefi
   return [...before, ...open, { type: "tool.delta", ...turn.reader.address, call: call.id, name: canonicalTool(call.name), text }];
 }
 
-/** Calls whose arguments are whole now. */
+/** Calls whose arguments are complete now. */
 export function flushed(turn: RunningTurn, under: string | undefined): Event[] {
   const calls = [...turn.pieces.values()];
   turn.pieces.clear();
@@ -223,13 +223,13 @@ function onDisplay(display: ToolDisplay, session: HostedSession, state: HostStat
       return [...before, ...reader.end(id, { status, output, reason: textOf(output) })];
     }
     default:
-      // The call has not begun: the agent asks for its approval by itself.
+      // The call has not started: the agent asks for approval by itself.
       if (call !== undefined) call.call = { ...call.call, ...readConfirmation(display.confirmation) };
       return before;
   }
 }
 
-/** The text has an example in which the display's id is the call's with a prefix. */
+/** The RFC has an example in which the display's id is the call's id with a prefix. */
 function wireIdOf(id: string, { reader }: RunningTurn): string {
   const bare = id.replace(/^call_/, "");
   return reader.callOf(id) === undefined && reader.callOf(bare) !== undefined ? bare : id;
@@ -241,7 +241,7 @@ function shown(id: string, output: Part[], { reader }: RunningTurn): Event[] {
   return reader.progress(id, first.type === "text" && more.length === 0 ? { text: first.text } : { parts: output });
 }
 
-/** A tool of the host's own runs here. */
+/** A tool of the host starts here. */
 function handedOver(call: KnownCall | undefined, session: HostedSession, state: HostState): Event[] {
   const { running } = session;
   const name = running?.prompt.hostTools.find((tool) => canonicalTool(tool) === call?.call.name);
@@ -301,5 +301,5 @@ const CODES: ReadonlyMap<string, string> = new Map([
   ["unsupported_protocol", "version"],
 ]);
 
-/** Another try may help. */
+/** A retry may help. */
 const PASSING: ReadonlySet<string> = new Set(["rate_limit_error", "server_error", "overloaded_error"]);

@@ -1,4 +1,4 @@
-/** The host's end of the wire: an agent that we drive, with as many sessions in one process as there are. */
+/** The host's side of the wire: one agent process with any number of sessions. */
 import { runsUnasked } from "../../../core/modes.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Closed, Event, EventOf } from "../../../core/event.js";
@@ -42,7 +42,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 
   // --- events ---
 
-  /** The wire cannot set a mode: questions that the mode answers are answered here. */
+  /** The wire has no modes: our side answers the questions that the mode decides. */
   function answered(step: Step<Event>): Step<Event> {
     const heard = step.in.map((event): Step<Event> =>
       event.type === "approval.requested" ? decidedHere(event) : { in: [event], out: [] },
@@ -69,13 +69,13 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
       return next === undefined ? [] : startTurn(next, session);
     });
     const turns = sessions.flatMap((session) => lastTurn(session, fault));
-    // The error belongs to the turn, where one ran.
+    // The error belongs to the turn if one ran.
     const isNews = turns.length === 0 && (!isClean(closed) || state.refused !== undefined);
     const over = [...state.sessions.keys()].map((session): Event => ({ type: "session.ended", session }));
     return [...begun, ...turns, ...(isNews ? [{ type: "error", fault } as const] : []), ...over];
   }
 
-  /** An agent that was told to stop may have left instead. */
+  /** An exit after an interrupt is the interrupt's end. */
   function lastTurn(session: HostedSession, fault: Fault): Event[] {
     const { running } = session;
     if (running === undefined) return [];

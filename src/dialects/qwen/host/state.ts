@@ -1,5 +1,5 @@
 /**
- * The state of our side when we drive the agent: the agent behind the connection, its sessions, the prompts on the wire and the questions
+ * The state of the host's side: the agent, its sessions, the prompts on the wire and the questions of
  * of both sides.
  */
 import type { SessionConfig } from "../../../core/config.js";
@@ -10,56 +10,56 @@ import { TurnReader } from "../../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not ended. */
 export interface SentPrompt {
-  /** The prompt's name on the wire. */
+  /** The prompt's id on the wire. */
   promptId: string;
   turn: string;
-  /** The op that asked for it. */
+  /** The op of the prompt. */
   op: string | undefined;
   command: OpOf<"turn.prompt">["command"];
   /** Tools that the host runs in its turn. */
   hostTools: string[];
 }
 
-/** The turn that runs. */
+/** The running turn. */
 export interface RunningTurn {
   prompt: SentPrompt;
   reader: TurnReader;
-  /** Calls whose arguments still come in pieces, by their numbers. */
+  /** Calls whose arguments still arrive in pieces, by number. */
   pieces: Map<number, { id: string; name: string; text: string }>;
-  /** Calls that we denied, or that got no answer in time. */
+  /** Calls that our side denied, or that got no answer in time. */
   denied: Set<string>;
-  /** Calls that the host was asked to run: once, however often they are shown. */
+  /** Calls that the host was asked to run, so that each is asked once. */
   handedOver: Set<string>;
   failed: Fault | undefined;
   finish: string | undefined;
   isCancelled: boolean;
-  /** The agent says that the turn has finished; only its summary is missing. */
+  /** The agent has finished the turn; only its summary is missing. */
   isFinished: boolean;
-  /** The usage of the whole turn, where the closing line tells it. */
+  /** The usage of the whole turn, if the last line has it. */
   usage: Usage | undefined;
 }
 
 export interface HostedSession {
   handle: string;
   opener: string | undefined;
-  /** The agent's name for it, as far as we know. */
+  /** The agent's name for it, as far as known. */
   id: string | undefined;
-  /** The agent has not said its name yet: until then it is asked for as a new one. */
+  /** The agent has not told its name: until then requests ask for a new session. */
   isNew: boolean;
   config: SessionConfig;
   /** The messages before the session's first prompt. */
   seed: { role: "user" | "assistant"; content: string }[];
-  /** The system prompt is said with the first prompt. */
+  /** The system prompt goes with the first prompt. */
   systemIsSaid: boolean;
   prompts: SentPrompt[];
-  /** Prompts that wait until the agent has said what a new session is called. */
+  /** Prompts held until the agent has named the new session. */
   waiting: OpOf<"turn.prompt">[];
   running: RunningTurn | undefined;
-  /** The prompt whose turn ended last: its later lines come too late. */
+  /** The prompt whose turn ended last: its later lines are too late. */
   ended: string | undefined;
-  /** How many prompts it has had. */
+  /** The number of its prompts. */
   count: number;
-  /** The session ends when its turn has ended. */
+  /** The session ends with its turn. */
   isClosing: boolean;
 }
 
@@ -71,18 +71,18 @@ export type Question = { session: HostedSession } & (
 );
 
 export interface HostState {
-  /** The agent has said which version it speaks, or has shown that it speaks without saying so. */
+  /** The agent has named its version, or has answered without naming one. */
   isGreeted: boolean;
-  /** The agent's version is none of ours, or the agent said that it cannot go on: nothing that it says counts any more. */
+  /** The agent has another version, or has said that it cannot go on: all its further lines are ignored. */
   refused: Fault | undefined;
   version: string | undefined;
-  /** The name that the first new session will have. */
+  /** The name for the first new session. */
   firstId: string | undefined;
   /** The folder that the agent works in. */
   cwd: string | undefined;
   sessions: Map<string, HostedSession>;
   questions: Map<string, Question>;
-  /** Pings on the wire; undefined is the one with which we ask whether an agent is there. */
+  /** Open pings; undefined is the one by which we ask whether an agent is there. */
   pings: (string | undefined)[];
   cancels: { promptId: string; op: string | undefined; session: string }[];
   hints: Map<string, OpOf<"command.suggest">>;

@@ -50,7 +50,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   }
 }
 
-/** An op without a session means the only one there is. */
+/** An op without a session is for the only session. */
 function sessionOf(op: Op, { sessions }: HostState): HostedSession | undefined {
   if (op.session !== undefined) return sessions.get(op.session);
   return sessions.size === 1 ? sessions.values().next().value : undefined;
@@ -80,7 +80,7 @@ function prompt(op: OpOf<"turn.prompt">, session: HostedSession, env: SideEnv): 
   return { in: lost(op, session, said !== undefined), out: [{ rec: { ...request, ...body } }] };
 }
 
-/** Asked for as a new one, and the agent has not said what it is called: a second prompt would ask for another. */
+/** The new session has no name yet: a second prompt would ask for another session. */
 export function isUnnamed({ isNew, id, prompts }: HostedSession): boolean {
   return isNew && id === undefined && prompts.length > 0;
 }
@@ -110,12 +110,12 @@ function argsOf({ command, mentions }: OpOf<"turn.prompt">): string {
   return mentions === true ? args : withoutMentions(args);
 }
 
-/** How a command begins on this wire. */
+/** The beginning of a command on this wire. */
 const COMMAND = /^\s*[/?]/;
 
 /**
- * Marks commands and mentions: the agent attaches what is mentioned and runs a text that begins as a command does, so other texts are
- * written as plain words. Guidance is taken as it is.
+ * Escapes commands and mentions in plain text: the agent attaches mentioned files and runs text that begins like a command.
+ * Guidance is taken unchanged.
  */
 function plain(
   parts: WirePart[],
@@ -130,13 +130,13 @@ function plain(
   });
 }
 
-/** The words of a prompt, where the wire has a text alone. */
+/** The text of a prompt, where the wire has a text alone. */
 function promptText(op: OpOf<"turn.prompt">): string {
   const parts = plain(op.parts.flatMap(writePart), op);
   return parts.flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : [])).join("\n");
 }
 
-/** The wire has one way to say what was before a prompt: a request of messages, whose last one is the prompt. */
+/** The wire can give earlier messages only as a request of messages, whose last one is the prompt. */
 function saidBefore(op: OpOf<"turn.prompt">, session: HostedSession): { role: string; content: string }[] | undefined {
   const { system } = session.config;
   const isPlain = op.command === undefined && op.continues !== true && op.calls === undefined && op.from !== "system";
@@ -146,7 +146,7 @@ function saidBefore(op: OpOf<"turn.prompt">, session: HostedSession): { role: st
   return [...first, ...session.seed.splice(0)];
 }
 
-/** The fields of this request alone: the session's own choices, and the prompt's on top of them. */
+/** The options of this request: the session's, overridden by the prompt's. */
 function asked(op: OpOf<"turn.prompt">, { config }: HostedSession): object {
   const { model, temperature, topP, topK, maxTokens, stop } = { ...config, ...op.overrides };
   const tools = toolsOf(config.allowedTools, op.overrides?.tools);
@@ -166,13 +166,13 @@ function asked(op: OpOf<"turn.prompt">, { config }: HostedSession): object {
   };
 }
 
-/** A prompt's list never gives what the session's does not. */
+/** A prompt's list never adds a tool that the session's lacks. */
 function toolsOf(session: string[] | undefined, prompt: string[] | undefined): string[] | undefined {
   if (session === undefined || prompt === undefined) return prompt ?? session;
   return prompt.filter((tool) => session.includes(tool));
 }
 
-/** Tools, servers and hooks of the host's own. */
+/** Tools, servers and hooks of the host. */
 function offered(op: OpOf<"turn.prompt">, config: SessionConfig): RequestMetadata {
   const hostTools = op.overrides?.hostTools ?? config.hostTools ?? [];
   const servers = Object.entries(config.mcpServers ?? {}).flatMap(([name, { type }]) => (type === "host" ? [name] : []));
@@ -194,7 +194,7 @@ function writePart(part: Part): WirePart[] {
         return [{ type: "inline_data", inline_data: { mime_type, data: part.data, ...shownAs(part.name) } }];
       }
       const file_uri = part.uri ?? part.path;
-      // The text of a file was written by others: it mentions nothing.
+      // The text of a file has other authors: it mentions nothing.
       if (file_uri === undefined || part.text !== undefined) return [{ type: "text", text: withoutMentions(part.text ?? "") }];
       return [
         { type: "file_data", file_data: { file_uri, ...(part.mime !== undefined && { mime_type: part.mime }), ...shownAs(part.name) } },
@@ -221,7 +221,7 @@ function shownAs(name: string | undefined): { display_name?: string } {
 
 const SAYABLE: ReadonlySet<string> = new Set(["model", "temperature", "topP", "topK", "maxTokens", "stop", "tools", "hostTools"]);
 
-/** Tells people the parts of a prompt that the wire cannot say. */
+/** Warns about parts of the prompt that the wire lacks. */
 function lost(op: OpOf<"turn.prompt">, { handle }: HostedSession, isMessages: boolean): Event[] {
   const overrides = Object.entries(op.overrides ?? {}).flatMap(([key, value]) => (value === undefined || SAYABLE.has(key) ? [] : [key]));
   const parts = isMessages ? op.parts.filter((part) => plainText([part]) === "").map((part) => `a part of type ${part.type}`) : [];
@@ -229,7 +229,7 @@ function lost(op: OpOf<"turn.prompt">, { handle }: HostedSession, isMessages: bo
   return all.length === 0 ? [] : [warning(`Qwen cannot be told ${all.join(", ")} with this prompt`, handle, "qwen")];
 }
 
-/** More words for the turn that runs: they name its prompt. */
+/** Further text for the running turn names its prompt. */
 function steer(op: OpOf<"turn.steer">, session: HostedSession): Step<Event> {
   const promptId = session.running?.prompt.promptId ?? session.prompts[0]?.promptId;
   if (promptId === undefined) return replied(op, "noop");
@@ -246,7 +246,7 @@ function interrupt(op: OpOf<"turn.interrupt">, session: HostedSession, state: Ho
   return { in: [], out: [cancel(meant.promptId, op.id, session, state)] };
 }
 
-/** The answer to the first is the answer. */
+/** The first answer counts. */
 function interruptAll(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
   const running = [...state.sessions.values()].flatMap((session) =>
     session.running === undefined ? [] : [{ session, ...session.running }],
@@ -277,7 +277,7 @@ export function asksFor(question: Question, session: HostedSession, call: string
   return question.kind === "approval" && question.session === session && question.call === call;
 }
 
-/** A call whose arguments the host changed begins with them: the wire will not say them again. */
+/** A call with changed arguments starts with them, as the wire does not repeat them. */
 export function decided(given: Answer, request_id: string, { session }: Question, state: HostState): Step<Event> {
   state.questions.delete(request_id);
   const { decision, args, reason } = given;
@@ -311,7 +311,7 @@ function hostAnswer(op: OpOf<"host.answer">, session: HostedSession, state: Host
   return { in: [settled], out: [response(op.request, result)] };
 }
 
-/** A tool of the host's own has run. */
+/** A tool of the host has run. */
 function toolResponse(op: OpOf<"host.answer">, question: Question & { kind: "tool" }, session: HostedSession): Out {
   const { call, name, promptId } = question;
   const outcome = op.ok ? { output: op.data ?? null } : { error: failureOf(op.data) };
@@ -328,7 +328,7 @@ function failureOf(data: unknown): string {
 
 // --- the session and the agent ---
 
-/** The wire has no line for a change: the configuration goes along with every request from now on. */
+/** The wire has no record for a change: the config goes with every request from now on. */
 function configure(op: OpOf<"session.configure">, session: HostedSession): Step<Event> {
   if (op.patch.mode === "plan") return refused(op, "Qwen's wire cannot ask for plan mode within a session");
   session.config = { ...session.config, ...op.patch };
@@ -340,7 +340,7 @@ function configure(op: OpOf<"session.configure">, session: HostedSession): Step<
   };
 }
 
-/** The agent keeps the session: our side only stops speaking of it, once its turn is over. */
+/** The agent keeps the session: our side stops using it after its turn. */
 function close(op: OpOf<"session.close">, session: HostedSession, state: HostState): Step<Event> {
   session.isClosing = true;
   session.waiting.length = 0;
@@ -360,7 +360,7 @@ export function heartbeat(session_id: string | undefined): Out {
   return { rec: { type: "heartbeat_request", ...(session_id !== undefined && { session_id }) } };
 }
 
-/** A prompt id of its own lets the answer find the hint again. */
+/** A prompt id of its own identifies the answer. */
 function suggest(op: OpOf<"command.suggest">, state: HostState): Step<Event> {
   const session = sessionOf(op, state);
   const named = session?.id === undefined ? {} : { session_id: session.id };
@@ -373,7 +373,7 @@ function suggest(op: OpOf<"command.suggest">, state: HostState): Step<Event> {
     return { in: [...over, reply(op, "ok")], out };
   }
   const prompt_id = `${session?.id ?? "_new"}########preview-${op.id ?? ""}`;
-  // A later one of the same kind makes the earlier one void.
+  // A later hint of the same kind drops the earlier one.
   const earlier = [...state.hints].filter(([, hint]) => hint.trigger === trigger && hint.session === op.session);
   for (const [key] of earlier) state.hints.delete(key);
   state.hints.set(prompt_id, op);

@@ -6,7 +6,7 @@ const SUB_COMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["mcp", new Set(["login"])],
 ]);
 
-/** A command as it was written: its name, and what stands behind it. */
+/** A command as written: its name, and the rest. */
 export function commandRef(name: string, args: string): CommandRef {
   const [, sub = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(args) ?? [];
   if (SUB_COMMANDS.get(name)?.has(sub) === true) return { kind: "slash", path: [name, sub], args: rest };

@@ -11,7 +11,7 @@ const text = v.string();
 const count = v.number();
 const json = v.record(v.string(), v.unknown());
 
-/** The words that are known today; a later agent may say others. */
+/** The known words; a later agent may have others. */
 function open<const W extends readonly string[]>(words: W) {
   return v.union([v.picklist(words), text]);
 }
@@ -77,12 +77,12 @@ export const ResultDisplay = v.union([
   PlanSummary,
   TaskExecution,
   v.looseObject({ kind: text }),
-  // A plain string, as the type that it mirrors allows.
+  // A plain string, as in the type that it mirrors.
   text,
 ]);
 export type ResultDisplay = Known<v.InferOutput<typeof ResultDisplay>>;
 
-/** The details of a call that waits for approval. */
+/** The details of a call that needs an approval. */
 export const Confirmation = v.variant("type", [
   v.looseObject({ type: v.literal("edit"), title: text, file_name: text, diff: text, original: v.nullable(text), modified: text }),
   v.looseObject({ type: v.literal("exec"), title: text, command: text }),
@@ -122,7 +122,7 @@ const eventFields = {
   metrics: v.optional(v.looseObject({ original_tokens: v.optional(count), compressed_tokens: v.optional(count) })),
 } as const;
 
-/** A line of its own; as an annotation it is read, too. */
+/** A line of its own; it is also accepted as an annotation. */
 export const SessionEvent = v.looseObject({
   type: v.literal("x-qwen-session-event"),
   session_id: v.optional(text),
@@ -133,7 +133,7 @@ export type SessionEvent = Known<v.InferOutput<typeof SessionEvent>>;
 
 const Annotation = v.union([
   v.variant("type", [Terminal, ToolDisplay, Thought]),
-  // A session event may stand here as well, and annotations of a later agent.
+  // Also session events, and annotations of a later agent.
   v.looseObject({ type: text }),
 ]);
 export type Annotation = Known<v.InferOutput<typeof Annotation>>;
@@ -168,7 +168,7 @@ export type ControlFailure = Known<v.InferOutput<typeof ControlFailure>>;
 const Summary = v.looseObject({ prompt_id: text, num_turns: count, duration_ms: count, is_error: v.boolean() });
 export type Summary = Known<v.InferOutput<typeof Summary>>;
 
-/** `protocol_version` to `capabilities` stand on the receipt alone; `summary` on the line that ends a turn. */
+/** `protocol_version` to `capabilities` are on the receipt only; `summary` is on the last line of a turn. */
 export const Metadata = v.looseObject({
   session_id: v.optional(text),
   prompt_id: v.optional(text),
@@ -193,7 +193,7 @@ export const ToolCall = v.looseObject({
 });
 export type ToolCall = Known<v.InferOutput<typeof ToolCall>>;
 
-/** Only the first piece of a call has `id`, `type` and `name`. */
+/** Only the first delta of a call has `id`, `type` and `name`. */
 export const ToolCallPiece = v.looseObject({
   index: v.optional(count),
   id: v.optional(text),
@@ -260,7 +260,7 @@ export const WireCommandResult = v.variant("type", [
   v.looseObject({ type: v.literal("message"), level: open(["info", "warning", "error"]), content: text }),
   v.looseObject({ type: v.literal("dialog"), dialog: text, content: v.optional(text), choices: v.optional(v.array(Choice)) }),
   v.looseObject({ type: v.literal("tool"), tool_name: text, result_display: v.optional(ResultDisplay) }),
-  /** `auto_submitted`: the turn follows by itself. */
+  /** `auto_submitted`: the turn follows without a request. */
   v.looseObject({ type: v.literal("submit_prompt"), auto_submitted: v.optional(v.boolean()) }),
 ]);
 export type WireCommandResult = Known<v.InferOutput<typeof WireCommandResult>>;
@@ -271,7 +271,7 @@ const ResultCommand = v.looseObject({
   type: v.literal("result/command"),
   ...named,
   command: CommandRef,
-  // The RFC's list is open: a result that is not in it is known by its `type`.
+  // The RFC's list is open: other results are known by their `type`.
   result: v.union([WireCommandResult, v.looseObject({ type: text })]),
 });
 

@@ -1,4 +1,4 @@
-/** Host → agent: the lines that the RFC calls input, request events and control responses, as it spells them. */
+/** Host → agent: input, request events and control responses, as the RFC spells them. */
 import * as v from "valibot";
 import { HOST_EVENTS } from "../../../core/hooks.js";
 import type { Known } from "../../../core/values/without-index-signature.js";
@@ -10,7 +10,7 @@ const json = v.record(v.string(), v.unknown());
 
 // --- what a request is made of ---
 
-/** A part as `@google/genai` writes it: told by its member, without a `type`. */
+/** A part in the form of `@google/genai`: its member tells its kind, without a `type`. */
 function untagged<E extends v.ObjectEntries>(entries: E) {
   return v.pipe(
     v.looseObject(entries),
@@ -24,12 +24,12 @@ const InlineData = v.looseObject({ mime_type: text, data: text, display_name: v.
 
 const TaggedPart = v.variant("type", [
   v.looseObject({ type: v.literal("text"), text }),
-  /** Words of the host's own, for the session rather than from its user. */
+  /** The host's own text, for the session rather than from its user. */
   v.looseObject({ type: v.literal("instruction"), text }),
   v.looseObject({ type: v.literal("function_response"), function_response: FunctionResponse }),
   v.looseObject({ type: v.literal("file_data"), file_data: FileData }),
   v.looseObject({ type: v.literal("inline_data"), inline_data: InlineData }),
-  /** The part as OpenAI's messages have it. */
+  /** The part in the form of OpenAI's messages. */
   v.looseObject({ type: v.literal("image_url"), image_url: v.looseObject({ url: text }) }),
 ]);
 
@@ -59,7 +59,7 @@ export const FunctionTool = v.looseObject({
   function: v.looseObject({ name: v.pipe(text, v.minLength(1)), description: v.nullish(text), parameters: v.nullish(json) }),
 });
 
-/** Options of this request only. `tools` is judged by itself: a tool that cannot be used there ends the process. */
+/** Options of this request. `tools` is checked separately: an unusable tool ends the process. */
 const Options = v.looseObject({
   model: v.nullish(text),
   temperature: v.nullish(v.number()),
@@ -85,7 +85,7 @@ const HookName = v.pipe(
   v.check((given) => HOST_EVENTS.some((event) => event === given), `Expected ${HOST_EVENTS.join(", ")}`),
 );
 
-/** The protocol that a host asks for, and its offers: tools, MCP servers and hooks of its own. */
+/** The protocol that a host asks for, and its own tools, MCP servers and hooks. */
 const RequestMetadata = v.looseObject({
   protocol_version: v.nullish(v.number()),
   required_capabilities: v.nullish(v.array(text)),
@@ -116,7 +116,7 @@ const ORIGINS = ["user", "tool_response", "system"] as const;
 
 const requested = { model: v.nullish(text), options: v.nullish(Options) } as const;
 
-/** `type` may be left out: then `input` tells what it is. `tool_request` is looked at by itself. */
+/** Without `type`, `input` tells the kind. `tool_request` is checked separately. */
 export const ChatRequest = v.looseObject({
   type: v.optional(v.literal("qwen_chat_request")),
   ...asked,
@@ -183,7 +183,7 @@ const ControlResult = v.looseObject({
   behavior: v.nullish(text),
   message: v.nullish(text),
   updated_arguments: v.nullish(json),
-  /** The name that Claude's hosts use. */
+  /** The name that hosts of Claude use. */
   updatedInput: v.nullish(json),
   mcp_response: v.nullish(v.unknown()),
 });
@@ -201,7 +201,7 @@ export const ControlResponse = v.looseObject({
 });
 export type ControlResponse = Known<v.InferOutput<typeof ControlResponse>>;
 
-/** The lines that are told by their `type`. */
+/** Lines with a `type`. */
 export const requests = {
   qwen_chat_request: ChatRequest,
   command_hint_request: CommandHintRequest,

@@ -1,4 +1,4 @@
-/** Counts of tokens. The wire's are inclusive, as OpenAI's are: its prompt has the cache in it, its completion the reasoning. */
+/** Token counts. The wire's are inclusive, as OpenAI's: its prompt includes the cache, its completion the reasoning. */
 import type { Usage } from "../../../core/event.js";
 import type { WireUsage } from "./event-records.js";
 
