@@ -21,7 +21,12 @@ interface Problem {
   byFlag: boolean;
 }
 
-export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env: Env, providers: Record<string, OwnProvider>): NamedModel {
+export function nameModel(
+  flags: CheckedFlags,
+  files: readonly ConfigFile[],
+  env: Env,
+  { providers, keys }: { providers: Record<string, OwnProvider>; keys: Record<string, string> },
+): NamedModel {
   const problems = unknownProviders(flags, files, Object.keys(providers));
   const address = (provider: string | undefined) => baseUrlOf(provider, flags, files, env);
   const sources = [
@@ -32,7 +37,7 @@ export function nameModel(flags: CheckedFlags, files: readonly ConfigFile[], env
     })),
   ];
   const { provider, model } = matchNames(sources, providers, (name) => address(name) !== undefined);
-  const baseUrl = address(chooseProvider({ provider: provider?.value, model: model?.value, providers }, env));
+  const baseUrl = address(chooseProvider({ provider: provider?.value, model: model?.value, providers, keys }, env));
   if (baseUrl !== undefined && !isApiRoot(baseUrl.value)) {
     problems.push({ text: `${baseUrl.from}: the base URL must be an http or https URL`, byFlag: flags.baseUrl !== undefined });
   }

@@ -48,6 +48,7 @@ describe("without any file", () => {
       workspace,
       trusted: false,
       fork: false,
+      keys: {},
       maxTurns: 200,
       mode: "default",
       rules: [],

@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 import type { Rule } from "../core/config.js";
 import { messageOf, ParleyError, systemCode } from "../core/errors.js";
 import { homeOf } from "../os/files/home.js";
+import { isProviderName, PROVIDERS } from "../core/providers/providers.js";
+import { keptKeys } from "./credentials.js";
 import { readConfigFile, type ConfigFile } from "./config-file.js";
 import { checkFlags, type Flags } from "./flags.js";
 import { fileLayer, flagLayer, presetLayer, type Layer } from "./layers.js";
@@ -38,6 +40,8 @@ export interface Settings extends SettledValues {
   rules: Rule[];
   hooks: Record<HookEvent, Hook[]>;
   providers: Record<string, OwnProvider>;
+  /** Keys that 'parley login' keeps, by provider: of those whose variable is not set. */
+  keys: Record<string, string>;
 }
 
 export interface Loaded {
@@ -61,7 +65,8 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
 
   const origins = new Map<string, string>();
   const providers = byName(files, "providers", ({ config }) => config.providers, origins);
-  const { provider, model, baseUrl, problems: wrongNames } = nameModel(flags, files, env, providers);
+  const kept = await keptKeys(home, (name) => !env[variableOf(name, providers) ?? ""]);
+  const { provider, model, baseUrl, problems: wrongNames } = nameModel(flags, files, env, { providers, keys: kept.keys });
   const wrong = [...files.flatMap((file) => file.problems), ...wrongNames.map(({ text }) => text)];
   const isUsage = wrong.length === wrongNames.filter(({ byFlag }) => byFlag).length;
   if (wrong.length > 0) throw configError(wrong, isUsage ? "usage" : "config");
@@ -94,8 +99,14 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     mcpServers: byName(files, "mcpServers", serversOf, origins),
     hooks: byHookEvent((event) => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins)),
     providers,
+    keys: kept.keys,
   };
-  return { settings, origins, warnings: [...trust.warnings, ...warnings], ignored };
+  return { settings, origins, warnings: [...trust.warnings, ...kept.warnings, ...warnings], ignored };
+}
+
+/** The variable of a provider's key. */
+function variableOf(name: string, providers: Record<string, OwnProvider>): string | undefined {
+  return providers[name]?.apiKeyEnv ?? (isProviderName(name) ? PROVIDERS[name].keyVariable : undefined);
 }
 
 /** Nests `limits.x` as `limits: {x}`. Every row with a preset has a value, because presetLayer says it. */

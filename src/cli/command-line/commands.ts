@@ -5,6 +5,7 @@ import type { Loaded } from "../../settings/settings.js";
 import { loadSettings } from "../../settings/settings.js";
 import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
 import type { ProgramCommand } from "../../dialects/kit/program.js";
+import { ACCOUNT_COMMANDS } from "../account/commands.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
 import { formatAsked, ONE_SHOT_FLAGS, refuseAttachments } from "../one-shot/flags.js";
@@ -181,6 +182,7 @@ export const COMMANDS: readonly Command[] = [
       return runRelay(parsed, () => load(parsed), process.env, { telemetry, tape: text(parsed, "tape") });
     },
   },
+  ...ACCOUNT_COMMANDS,
   ...BRIDGE_COMMANDS,
   ...KIT_COMMANDS,
   {

@@ -48,7 +48,9 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     providers,
     env,
     passToTools: settings.env.pass ?? [],
-    secrets: [apiKey, ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter((secret) => secret !== undefined),
+    secrets: [apiKey, ...Object.values(settings.keys), ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter(
+      (secret) => secret !== undefined,
+    ),
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
     answerMiB: limits.answerMiB,
@@ -95,8 +97,8 @@ function patient(store: SessionStore, { resumable }: Surroundings): SessionStore
 
 /** The source of models, with their keys and addresses. */
 export function modelSource(settings: Loaded["settings"], env: Env): ModelSource {
-  const { providers, apiKey, baseUrl, limits } = settings;
-  return { env, providers, chosen: chooseProvider(settings, env), apiKey, baseUrl, limits };
+  const { providers, apiKey, baseUrl, keys, limits } = settings;
+  return { env, providers, chosen: chooseProvider(settings, env), apiKey, baseUrl, keys, limits };
 }
 
 /** Records only real providers: a recorded rehearsal would be a copy of its script, perhaps over itself. */

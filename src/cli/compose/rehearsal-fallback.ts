@@ -10,6 +10,6 @@ export function rehearsalFallback(
   return {
     config: { provider: "rehearsal" },
     notice:
-      "No key was found, so the offline rehearsal model answers. Set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one, or see 'parley doctor'.",
+      "No key was found, so the offline rehearsal model answers. Set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one, or keep a key with 'parley login PROVIDER'; 'parley doctor' tells more.",
   };
 }

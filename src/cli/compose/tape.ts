@@ -9,8 +9,13 @@ import { VERSION } from "../version.js";
 /** `wire` names the side and the dialects. Throws a fault that names the file when it is not writable. */
 export function openTape(path: string, wire: Record<string, string>, { settings }: Pick<Loaded, "settings">, env: Env): Promise<Tape> {
   const argv = process.argv.slice(2);
-  const { apiKey } = settings;
-  const redactor = new Redactor([...secretValues(env), ...secretsIn({ args: argv }, env), ...(apiKey === undefined ? [] : [apiKey])]);
+  const { apiKey, keys } = settings;
+  const redactor = new Redactor([
+    ...secretValues(env),
+    ...secretsIn({ args: argv }, env),
+    ...Object.values(keys),
+    ...(apiKey === undefined ? [] : [apiKey]),
+  ]);
   return Tape.open(path, redactor.value({ format: 2, version: VERSION, ...wire, argv }), {
     secretsIn: (message) => messageSecrets(message, env),
     onFailure: (why) => console.error(`parley: the tape ${path} has gaps: ${why}`),

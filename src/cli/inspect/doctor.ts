@@ -120,8 +120,11 @@ function checkKeys(env: Env, settings: Settings | undefined): Check {
   const others = infos.flatMap(({ otherKeyVariables }) => otherKeyVariables ?? []);
   const own = Object.values(settings?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   const given = [...new Set([...ours, ...others, ...own])].filter((variable) => env[variable]);
-  if (given.length > 0) return { name: "keys", state: "ok", found: `set: ${given.join(", ")}` };
-  return { name: "keys", state: "hint", found: "none is set", remedy: `set one of ${ours.join(", ")}; the rehearsal model needs none` };
+  const kept = Object.keys(settings?.keys ?? {}).map((provider) => `'parley login ${provider}'`);
+  const found = [...(given.length > 0 ? [`set: ${given.join(", ")}`] : []), ...(kept.length > 0 ? [`kept by ${kept.join(", ")}`] : [])];
+  if (found.length > 0) return { name: "keys", state: "ok", found: found.join("; ") };
+  const remedy = `set one of ${ours.join(", ")}, or run 'parley login PROVIDER'; the rehearsal model needs none`;
+  return { name: "keys", state: "hint", found: "none is set", remedy };
 }
 
 /** Opens the model as a session would: its fault names the missing part. */
@@ -129,7 +132,8 @@ async function checkProvider(settings: Settings, env: Env): Promise<Check> {
   const name = "provider";
   const provider = chooseProvider(settings, env);
   if (provider === undefined) {
-    const remedy = "name one with --provider, or set a key; until then the terminal chat uses the rehearsal model";
+    const remedy =
+      "name one with --provider, set a key, or run 'parley login PROVIDER'; until then the terminal chat uses the rehearsal model";
     return { name, state: "hint", found: "none is chosen", remedy };
   }
   try {

@@ -36,20 +36,28 @@ type Implied = Record<string, Omit<Row, "key"> | undefined>;
 function impliedBy(settings: Settings, env: Env): Implied {
   const provider = chooseProvider(settings, env);
   if (provider === undefined) return {};
-  const isOfModel = chooseProvider(settings, {}) !== undefined;
+  const isOfModel = chooseProvider({ ...settings, keys: {} }, {}) !== undefined;
   const own = settings.providers[provider];
   const info: ProviderInfo = isProviderName(provider) ? PROVIDERS[provider] : {};
   const variable = own?.apiKeyEnv ?? keyVariableOf(info, env);
   const model = Object.keys(own?.models ?? {})[0] ?? info.defaultModel;
   return {
-    provider: { value: provider, from: isOfModel ? "the model's name" : (info.keyVariable ?? "default") },
+    provider: {
+      value: provider,
+      from: isOfModel
+        ? "the model's name"
+        : settings.keys[provider] === undefined
+          ? (info.keyVariable ?? "default")
+          : `'parley login ${provider}'`,
+    },
     ...(model !== undefined && { model: { value: model, from: `default of ${provider}` } }),
     ...(variable !== undefined && env[variable] && { apiKey: { value: HIDDEN, from: variable } }),
+    ...(settings.keys[provider] !== undefined && { apiKey: { value: HIDDEN, from: `'parley login ${provider}'` } }),
   };
 }
 
 function shownValues(settings: Settings): [string, unknown][] {
-  const { apiKey, baseUrl, rules, mcpServers, hooks, sessions, limits, providers, fork: _ofOneRun, ...plain } = settings;
+  const { apiKey, baseUrl, rules, mcpServers, hooks, sessions, limits, providers, keys: _secret, fork: _ofOneRun, ...plain } = settings;
   return [
     ...Object.entries(plain),
     ["baseUrl", baseUrl === undefined ? undefined : safeUrl(baseUrl)],

@@ -5,12 +5,14 @@ export type OwnProviders = Readonly<Record<string, { models?: Readonly<Record<st
 
 /** The named provider; else the one that the model belongs to; else the first whose key is set; else undefined. */
 export function chooseProvider(
-  named: { provider?: string | undefined; model?: string | undefined; providers: OwnProviders },
+  named: { provider?: string | undefined; model?: string | undefined; providers: OwnProviders; keys?: Readonly<Record<string, string>> },
   env: Record<string, string | undefined>,
 ): string | undefined {
   if (named.provider !== undefined) return named.provider;
   const owner = named.model === undefined ? undefined : ownerOf(named.model, named.providers);
-  return owner ?? Object.entries(PROVIDERS).find(([, { keyVariable }]) => keyVariable !== undefined && env[keyVariable])?.[0];
+  if (owner !== undefined) return owner;
+  const inEnvironment = Object.entries(PROVIDERS).find(([, { keyVariable }]) => keyVariable !== undefined && env[keyVariable]);
+  return inEnvironment?.[0] ?? Object.keys(PROVIDERS).find((name) => named.keys?.[name] !== undefined);
 }
 
 /** A value and the source that gave it. */

@@ -9,8 +9,19 @@ export const apiRoot = v.pipe(anyText, v.check(isApiRoot, "be an http or https U
 /** The wires that a server of the user's own may speak. */
 const KINDS = ["openai-compatible", "anthropic", "openai", "gemini"] as const;
 
+const price = v.pipe(v.number("be a number"), v.minValue(0, "be a number from 0"));
+
 const OwnModel = v.strictObject(
-  { context: v.optional(count), output: v.optional(count), thinking: v.optional(yesOrNo), images: v.optional(yesOrNo) },
+  {
+    context: v.optional(count),
+    output: v.optional(count),
+    thinking: v.optional(yesOrNo),
+    images: v.optional(yesOrNo),
+    /** US dollars for a million tokens. */
+    prices: v.optional(
+      v.strictObject({ input: price, output: price, cacheRead: v.optional(price), cacheWrite: v.optional(price) }, "be a mapping of prices"),
+    ),
+  },
   "be a mapping",
 );
 

@@ -94,7 +94,7 @@ export class CallContext implements ToolContext {
     const answer = await model.searchWeb(query, this.signal);
     if (answer.usage !== undefined) {
       used.total = addUsage(used.total, answer.usage);
-      await emit({ type: "usage", scope: "call", ...costed(model.id, answer.usage) });
+      await emit({ type: "usage", scope: "call", ...costed(model.id, answer.usage, model.prices) });
     }
     return answer;
   }

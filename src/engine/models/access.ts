@@ -20,6 +20,8 @@ export interface ModelSource {
   chosen: string | undefined;
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
+  /** Keys by provider, for those whose variable is not set. */
+  keys?: Readonly<Record<string, string>>;
   limits?: ModelLimits;
 }
 
@@ -48,9 +50,12 @@ export function accessTo(provider: string, config: SessionConfig, override: Prov
   const keyVariable = own?.apiKeyEnv ?? keyVariableOf(info, source.env);
   const isChosen = provider === source.chosen;
   const given = isChosen ? source.apiKey : undefined;
-  const apiKey = (given ?? (keyVariable === undefined ? undefined : source.env[keyVariable]))?.trim();
+  const fromVariable = keyVariable === undefined ? undefined : source.env[keyVariable];
+  const kept = source.keys !== undefined && Object.hasOwn(source.keys, provider) ? source.keys[provider] : undefined;
+  const apiKey = (given ?? (fromVariable || kept))?.trim();
   if (keyVariable !== undefined && !apiKey) throw configFault(`${keyVariable} not set`, "apiKey");
-  const keyName = given === undefined ? keyVariable : "--api-key";
+  const named = fromVariable || kept === undefined ? keyVariable : `the key of 'parley login ${provider}'`;
+  const keyName = given === undefined ? named : "--api-key";
   if (apiKey !== undefined) checkHeader(apiKey, keyName ?? "The key");
   const fromEnv = info.baseUrlVariable === undefined ? undefined : source.env[info.baseUrlVariable];
   const address = override?.baseUrl ?? (isChosen ? source.baseUrl : undefined) ?? (fromEnv || (own?.baseUrl ?? info.address));

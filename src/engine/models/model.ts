@@ -2,6 +2,7 @@
 import type { Part } from "../../core/content.js";
 import type { Usage } from "../../core/event.js";
 import type { Thinking } from "../../core/config.js";
+import type { Prices } from "./prices.js";
 import type { RetryLimits } from "./time-limits.js";
 
 /** A call that the model made. `args` is what it wrote, parsed; `raw` the text when it was not a JSON object. */
@@ -100,6 +101,8 @@ export interface Model {
   readonly images: boolean;
   /** Whether it prefers `apply_patch` to Edit. */
   readonly patches?: boolean;
+  /** The prices that the config gives; prices.ts knows those of some others. */
+  readonly prices?: Prices;
   /** The words for how much it thinks, where it can be told. */
   readonly efforts?: readonly string[];
   /** How often an answer of it is asked for again; as core/limits.ts has it where nothing is said. */

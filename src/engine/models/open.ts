@@ -11,9 +11,15 @@ import type { ModelLimits } from "./time-limits.js";
 import type { VendorModel } from "./vendor/vendor.js";
 
 export async function openModel(config: SessionConfig, override: ProviderOverride | undefined, source: ModelSource): Promise<Model> {
-  const provider = chooseProvider({ provider: config.provider, model: config.model, providers: source.providers }, source.env);
+  const provider = chooseProvider(
+    { provider: config.provider, model: config.model, providers: source.providers, keys: source.keys ?? {} },
+    source.env,
+  );
   if (provider === undefined)
-    throw configFault(`No provider was named and no key was found; set ${keyNames()} or name one with --provider`, "apiKey");
+    throw configFault(
+      `No provider was named and no key was found; set ${keyNames()}, keep one with 'parley login', or name a provider with --provider`,
+      "apiKey",
+    );
   if (provider === "rehearsal") return openRehearsalModel(config.model, source.limits);
   const own = source.providers[provider];
   const opener = providerOf(own?.kind ?? provider);
@@ -21,7 +27,9 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   const access = accessTo(provider, config, override, source);
   const credentials = await opener.check?.(access);
   const named = { ...access, keyName: credentials ?? access.keyName };
-  return vendorModel(named, opener, factsOf(access.id, own?.models?.[access.id]), source.limits ?? TIME_LIMITS);
+  const { prices, ...known } = own?.models?.[access.id] ?? {};
+  const model = vendorModel(named, opener, factsOf(access.id, known), source.limits ?? TIME_LIMITS);
+  return prices === undefined ? model : { ...model, prices };
 }
 
 /** A name that does not look like a file is rehearsed without a script. */

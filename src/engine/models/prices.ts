@@ -1,12 +1,12 @@
 /** List prices of models that are known by their names, in US dollars for a million tokens. Nothing is told of the others. */
 import type { Usage } from "../../core/event.js";
 
-interface Prices {
+/** Thinking counts as output. Without prices of its own what goes through a cache costs as other input. */
+export interface Prices {
   input: number;
-  /** Thinking counts as output. */
   output: number;
-  cacheRead: number;
-  cacheWrite: number;
+  cacheRead?: number | undefined;
+  cacheWrite?: number | undefined;
 }
 
 /** The vendor's usual factors for its cache. */
@@ -27,11 +27,15 @@ const TABLE: readonly [RegExp, Prices][] = [
 
 const MILLION = 1_000_000;
 
-/** Token counts, with their cost where the prices of the model are known. */
-export function costed(model: string, usage: Usage): { usage: Usage; cost?: number } {
-  const prices = TABLE.find(([pattern]) => pattern.test(model))?.[1];
+/** Undefined where nobody knows them. */
+export function pricesOf(model: string): Prices | undefined {
+  return TABLE.find(([pattern]) => pattern.test(model))?.[1];
+}
+
+/** Token counts, with their cost where the prices of the model are known: `prices` are those that the config gives. */
+export function costed(model: string, usage: Usage, prices = pricesOf(model)): { usage: Usage; cost?: number } {
   if (prices === undefined) return { usage };
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
-  const read = input * prices.input + cacheRead * prices.cacheRead + cacheWrite * prices.cacheWrite;
+  const read = input * prices.input + cacheRead * (prices.cacheRead ?? prices.input) + cacheWrite * (prices.cacheWrite ?? prices.input);
   return { usage, cost: (read + (output + reasoning) * prices.output) / MILLION };
 }

@@ -55,6 +55,8 @@ const MAX_BASES = 64;
 const SHOWN = 200;
 /** No path of a file is longer. */
 const LONGEST = 4096;
+/** In PARLEY_HOME. */
+const KEYS = ["credentials", "mcp-auth/"];
 const MAYBE_PATH = /[\\/~*]|^\./;
 
 export class Protection {
@@ -63,6 +65,7 @@ export class Protection {
   readonly #home: string | undefined;
   readonly #userHome: string | undefined;
   readonly #others: readonly string[];
+  #keys: Promise<Guard[]> | undefined;
 
   constructor({ workspace, env, home, others = [] }: Sources) {
     this.#workspace = workspace;
@@ -77,11 +80,14 @@ export class Protection {
     const { command } = call.args;
     if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command, call.folder);
     const guarding = call.category === "edit" ? [...ALWAYS, ...(await this.#ownHome())] : READ;
+    const keys = call.category === "edit" ? [] : await (this.#keys ??= this.#ownKeys());
     // A search reads all files below its folder; from the root it leaves out /proc by itself.
     const reached = (path: string): readonly Reach[] => (call.tool === "Grep" && path !== sep ? ["hit", "near"] : ["hit"]);
     for (const { path, named } of call.paths) {
       for (const each of named === undefined ? [path] : [path, named.path]) {
-        const guard = guarding.find(({ patterns }) => patterns.some((pattern) => reached(each).includes(reach(each, pattern))));
+        const guard =
+          guarding.find(({ patterns }) => patterns.some((pattern) => reached(each).includes(reach(each, pattern)))) ??
+          keys.find(({ patterns }) => patterns.some((pattern) => reach(each, pattern) === "hit"));
         if (guard !== undefined) return { path: each, why: guard.why };
       }
     }
@@ -111,6 +117,13 @@ export class Protection {
     if (this.#home === undefined) return [];
     const folders = [this.#home, await this.#real(this.#home)];
     return [{ why: WHY, patterns: folders.map((folder) => pathPattern(folder + sep)) }];
+  }
+
+  /** The files of PARLEY_HOME that hold keys and logins. */
+  async #ownKeys(): Promise<Guard[]> {
+    if (this.#home === undefined) return [];
+    const folders = [this.#home, await this.#real(this.#home)];
+    return [{ why: "holds your keys", patterns: folders.flatMap((folder) => KEYS.map((name) => pathPattern(join(folder, name)))) }];
   }
 
   async #real(path: string): Promise<string> {

@@ -92,7 +92,7 @@ export class Exchange {
     await this.#turn.emit({
       type: "usage",
       scope: "call",
-      ...costed(this.#turn.model.id, usage),
+      ...costed(this.#turn.model.id, usage, this.#turn.model.prices),
       ...(limit !== undefined && { context: { used: this.#used(), limit } }),
     });
   }

@@ -6,6 +6,10 @@ import type { Provider } from "./provider.js";
 const ADDRESS = "https://generativelanguage.googleapis.com";
 
 export const gemini: Provider = {
+  models: ({ apiKey = "", address = ADDRESS }) => ({
+    url: `${versioned(address, "v1beta")}/models?pageSize=1000`,
+    headers: { "x-goog-api-key": apiKey },
+  }),
   webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? GOOGLE_SEARCH : undefined),
   async load({ id, apiKey = "", address = ADDRESS, headers }, fetch) {
     const [{ createGoogleGenerativeAI }, { geminiWire }] = await Promise.all([import("@ai-sdk/google"), import("../wires/gemini.js")]);

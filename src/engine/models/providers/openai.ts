@@ -1,11 +1,13 @@
 import { isVendorItself, versioned, type Access } from "../access.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 import type { WebSearch } from "../vendor/web-search.js";
+import { bearerList } from "./list-request.js";
 import type { Provider } from "./provider.js";
 
 const SEARCH: WebSearch = { tool: { type: "provider", id: "openai.web_search", name: "web_search", args: {} } };
 
 export const openai: Provider = {
+  models: ({ apiKey, address = ADDRESS }) => bearerList(address, apiKey),
   webSearch: (access) => (speaksResponses(access) && (access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
   load: (access, fetch) => (speaksResponses(access) ? responses(access, fetch) : chat(access, fetch)),
 };

@@ -1,5 +1,6 @@
 import { isVendorItself, versioned } from "../access.js";
 import type { WebSearch } from "../vendor/web-search.js";
+import { bearerList } from "./list-request.js";
 import type { Provider } from "./provider.js";
 
 const ADDRESS = "https://openrouter.ai/api";
@@ -7,6 +8,7 @@ const ADDRESS = "https://openrouter.ai/api";
 const SEARCH: WebSearch = { options: { openrouter: { plugins: [{ id: "web" }] } } };
 
 export const openrouter: Provider = {
+  models: ({ apiKey, address = ADDRESS }) => bearerList(address, apiKey),
   webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
   async load({ id, apiKey, address = ADDRESS, headers }, fetch) {
     const [{ createOpenAICompatible }, { openrouterUsage, openrouterWire, withCacheMarks }] = await Promise.all([

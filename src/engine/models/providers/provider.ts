@@ -11,6 +11,8 @@ export interface Provider {
    * so all of it is given.
    */
   load(access: Access, fetch: Fetch): Promise<Loaded>;
+  /** The request for the list of its models; undefined where it has none. The headers of the config are added. */
+  models?(access: Access): { url: string; headers: Record<string, string> };
   /** The vendor's own search of the web; undefined where this server has none. */
   webSearch?(access: Access): WebSearch | undefined;
 }

@@ -166,7 +166,7 @@ async function oneSummary(
     onUsage(usage: Usage) {
       used = usage;
       count.total = addUsage(count.total, usage);
-      return emit({ type: "usage", scope: "call", ...costed(model.id, usage) });
+      return emit({ type: "usage", scope: "call", ...costed(model.id, usage, model.prices) });
     },
   };
   try {
