@@ -19,7 +19,10 @@ const OwnModel = v.strictObject(
     images: v.optional(yesOrNo),
     /** US dollars for a million tokens. */
     prices: v.optional(
-      v.strictObject({ input: price, output: price, cacheRead: v.optional(price), cacheWrite: v.optional(price) }, "be a mapping of prices"),
+      v.strictObject(
+        { input: price, output: price, cacheRead: v.optional(price), cacheWrite: v.optional(price) },
+        "be a mapping of prices",
+      ),
     ),
   },
   "be a mapping",
