@@ -153,6 +153,27 @@ describe("permissions", () => {
     expect(driver.of("tool.ended")).toMatchObject([{ status: "ok" }, { status: "ok" }]);
   });
 
+  it("a question to the user is one of the host, in every mode", async () => {
+    const driver = opened({ mode: "yolo" });
+    driver.prompt("t1", "ask");
+    const { request, kind, call, data } = await driver.next("host.request");
+    expect([kind, call, data]).toMatchObject([
+      "question",
+      "k1",
+      { questions: [{ question: "Which?", options: [{ label: "A" }, {}], multiple: true }] },
+    ]);
+    const answers = [{ labels: ["A", "B"], text: "and more" }];
+    driver.send({ type: "host.answer", session: "s", request, ok: true, data: { answers } });
+    await driver.ended("t1");
+    expect(driver.of("tool.ended")).toMatchObject([{ status: "ok", output: [{ text: "It is A, B, and more." }] }]);
+    driver.prompt("t2", "ask");
+    const again = await driver.next("host.request", ({ turn }) => turn === "t2");
+    driver.send({ type: "host.answer", session: "s", request: again.request, ok: false, data: { message: "nobody is there" } });
+    await driver.ended("t2");
+    expect(driver.of("tool.ended").at(-1)).toMatchObject({ status: "denied", reason: "nobody is there" });
+    expect(driver.of("approval.requested")).toEqual([]);
+  });
+
   it("the mode yolo is answered on our side, and the agent stays in its asking mode", async () => {
     const driver = opened({ mode: "yolo" });
     await driver.say("t1", "run");

@@ -205,7 +205,7 @@ describe("what is asked", () => {
     driver.send({ type: "approval.answer", session: "s", answers: [{ call: "call-turn-1", decision: "deny", reason: "no" }] });
     await driver.ended("t1");
     expect(driver.of("tool.started")).toEqual([]);
-    expect(driver.of("tool.ended")).toMatchObject([{ status: "denied" }]);
+    expect(driver.of("tool.ended")).toMatchObject([{ status: "denied", reason: "no" }]);
   });
 
   it("a call whose arguments the host changed is denied: the wire cannot carry them", async () => {
@@ -215,7 +215,7 @@ describe("what is asked", () => {
     const answers = [{ call: "call-turn-1", decision: "allow" as const, args: { command: "touch b" } }];
     driver.send({ type: "approval.answer", session: "s", answers });
     await driver.ended("t1");
-    expect(driver.of("tool.ended")).toMatchObject([{ status: "denied" }]);
+    expect(driver.of("tool.ended")).toMatchObject([{ status: "denied", reason: expect.stringContaining("arguments") }]);
   });
 
   it("a new file is a Write of its content, which the mode auto_edit lets through, and plan mode does not", async () => {
@@ -280,8 +280,9 @@ describe("what is asked", () => {
     expect(driver.of("tool.ended")).toMatchObject([{ status: "ok", output: [{ type: "text", text: "it is y" }] }]);
     driver.prompt("t2", "question");
     const question = await driver.next("host.request", ({ turn }) => turn === "t2");
-    expect(question).toMatchObject({ kind: "tool", data: { name: "request_user_input", args: { questions: [{ id: "q1" }] } } });
-    driver.send({ type: "host.answer", session: "s", request: question.request, ok: true, data: { answers: { q1: { answers: ["A"] } } } });
+    expect(question).toMatchObject({ kind: "question", data: { questions: [{ question: "Which?", header: "H" }] } });
+    const data = { answers: [{ labels: [], text: "A" }] };
+    driver.send({ type: "host.answer", session: "s", request: question.request, ok: true, data });
     await driver.ended("t2");
     expect(driver.text("t2")).toBe('{"answers":{"q1":{"answers":["A"]}}}');
   });

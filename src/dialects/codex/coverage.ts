@@ -43,7 +43,7 @@ export const coverage: Coverage = {
   "tool.ended": "exact",
   "approval.requested": "exact",
   "approval.settled": "none",
-  "host.request": { only: ["tool", "mcp"] },
+  "host.request": { only: ["tool", "mcp", "question"] },
   "host.settled": "exact",
   usage: { only: ["call"] },
   compaction: { only: ["started", "ended"] },

@@ -8,6 +8,7 @@ import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { together } from "../../kit/step.js";
 import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
 import { Assistant, asked as questions, Init, type PermissionAsked, ResultMeta, StreamEvent, ToolProgress } from "../wire/event-records.js";
+import { ASK_USER } from "../wire/host-tools.js";
 import { modeNamed } from "../wire/names.js";
 import { coversIn, readUpdates, updateFor } from "../wire/permissions.js";
 import { hookCancelled, onHook } from "./hooks.js";
@@ -201,6 +202,8 @@ function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv)
 function onPermission(request_id: string, asked: PermissionAsked, state: HostState, env: SideEnv): Step<Event> {
   const { begun, turn } = turnOf(state, env);
   if (turn === undefined) return told(begun);
+  const question = asked.tool_name === ASK_USER.name ? state.questions.forUser(request_id, asked, turn) : undefined;
+  if (question !== undefined) return together(told(begun), question);
   if (state.config.mode === "yolo" && asked["requires_user_interaction"] !== true)
     return together(told(begun), state.questions.allowed(request_id, asked, turn));
   const suggestions = readUpdates(asked.permission_suggestions);

@@ -20,7 +20,12 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "approval.answer":
       return state.questions.answer(op, state.running) ?? replied(op, "noop");
     case "host.answer":
-      return hookAnswered(op, state) ?? state.questions.answerMessage(op, state.session) ?? replied(op, "noop");
+      return (
+        hookAnswered(op, state) ??
+        state.questions.answerUser(op, state.session) ??
+        state.questions.answerMessage(op, state.session) ??
+        replied(op, "noop")
+      );
     case "session.configure":
       return configure(op, state);
     case "session.open":

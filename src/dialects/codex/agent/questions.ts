@@ -3,8 +3,10 @@ import * as v from "valibot";
 import type { Call, EventOf } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
+import { type QuestionAnswers, Questions } from "../../../core/question.js";
 import type { Out, SideEnv, Step } from "../../dialect.js";
-import { Decided, Elicited, ToolAnswer } from "../wire/questions.js";
+import { pickedIn } from "../../kit/user-answers.js";
+import { Decided, Elicited, ToolAnswer, UserInputGiven } from "../wire/questions.js";
 import type { RequestId } from "../wire/requests.js";
 import type { OutputItem } from "../wire/items.js";
 import { STRUCTURED } from "./schema.js";
@@ -62,7 +64,7 @@ function ask(
   const id = question({ kind: "approval", thread, call: call.id, key, form: isElicited ? "elicitation" : "decision" }, state);
   const at = { threadId, turnId, itemId: call.id, startedAtMs: event.at ?? 0 };
   const reason = event.message ?? null;
-  told.notices.push(...activity(thread, 1));
+  told.notices.push(...activity(thread, state));
   if (isElicited) {
     const { server, tool } = mcpName(call.name);
     const about = { codex_approval_kind: "mcp_tool_call", persist: ["session"], tool_description: null, tool_params: call.args ?? {} };
@@ -101,11 +103,22 @@ function question(asked: Unnumbered<ClientQuestion>, state: AgentState): number 
   return id;
 }
 
-function activity(thread: ClientThread, more: number): Notice[] {
-  thread.asking += more;
-  const isChange = thread.asking === (more > 0 ? 1 : 0);
-  if (!isChange || !thread.lanes.has("")) return [];
-  return [notice("thread/status/changed", { threadId: thread.threadId, status: statusView(true, thread.asking) })];
+const FLAGS = {
+  approval: "waitingOnApproval",
+  input: "waitingOnUserInput",
+  elicitation: "waitingOnUserInput",
+  // The client itself runs its tools: nobody is waited for.
+  tool: undefined,
+} as const;
+
+/** Tells the client what the thread waits for, where that has changed. */
+function activity(thread: ClientThread, { questions }: AgentState): Notice[] {
+  const open = [...questions.values()].flatMap((each) => (each.thread === thread ? (FLAGS[each.kind] ?? []) : []));
+  const flags = [...new Set(open)];
+  if (flags.join() === thread.waitsFor.join()) return [];
+  thread.waitsFor = flags;
+  if (!thread.lanes.has("")) return [];
+  return [notice("thread/status/changed", { threadId: thread.threadId, status: statusView(true, flags) })];
 }
 
 // --- requests to the host ---
@@ -118,15 +131,22 @@ export function askHost(event: EventOf<"host.request">, thread: ClientThread, st
   if (event.kind === "tool") {
     const { name: tool, args = {} } = fields;
     if (tool === STRUCTURED) return handedOver(name, args, thread, env);
-    if (tool === "request_user_input") {
-      const questions = isRecord(args) && Array.isArray(args["questions"]) ? args["questions"] : [];
-      const id = question({ kind: "input", thread, request: name }, state);
-      const params = { threadId, turnId, itemId: call ?? name, questions, isBlocking: true, autoResolutionMs: null };
-      return { ops: [], notices: activity(thread, 1), asked: [request(id, "item/tool/requestUserInput", params)] };
-    }
     const id = question({ kind: "tool", thread, request: name }, state);
     const params = { threadId, turnId, callId: call ?? name, namespace: null, tool, arguments: args };
-    return { ops: [], notices: activity(thread, 1), asked: [request(id, "item/tool/call", params)] };
+    return { ops: [], notices: [], asked: [request(id, "item/tool/call", params)] };
+  }
+  if (event.kind === "question" && v.is(Questions, data)) {
+    const { questions } = data;
+    const id = question({ kind: "input", thread, request: name, questions }, state);
+    const params = {
+      threadId,
+      turnId,
+      itemId: call ?? name,
+      questions: questions.map(shownQuestion),
+      isBlocking: true,
+      autoResolutionMs: null,
+    };
+    return { ops: [], notices: activity(thread, state), asked: [request(id, "item/tool/requestUserInput", params)] };
   }
   const message = isRecord(fields["message"]) ? fields["message"] : {};
   const asked = isRecord(message["params"]) ? message["params"] : undefined;
@@ -140,7 +160,19 @@ export function askHost(event: EventOf<"host.request">, thread: ClientThread, st
   }
   const id = question({ kind: "elicitation", thread, request: name }, state);
   const params = { threadId, turnId, serverName: fields["server"] ?? "", mode: "form", _meta: null, ...asked };
-  return { ops: [], notices: activity(thread, 1), asked: [request(id, "mcpServer/elicitation/request", params)] };
+  return { ops: [], notices: activity(thread, state), asked: [request(id, "mcpServer/elicitation/request", params)] };
+}
+
+/** The wire has no word for a question that takes several options. */
+function shownQuestion({ question: words, header = "", options }: Asked, at: number): object {
+  const shown = options.map(({ label, description = "" }) => ({ label, description }));
+  return { id: nameOf(at), header, question: words, isOther: true, isSecret: false, options: shown.length === 0 ? null : shown };
+}
+
+type Asked = Questions["questions"][number];
+
+function nameOf(at: number): string {
+  return `q${at + 1}`;
 }
 
 /** Takes the result for the schema and ends the turn. */
@@ -173,7 +205,7 @@ export function readAnswer(
 ): AnswerRead {
   const asked = state.questions.get(id);
   if (asked === undefined) return { ops: [], notices: [] };
-  const notices = resolved(asked, state);
+  const notices = settled(asked, state);
   const { thread } = asked;
   const session = thread.handle;
   const op = env.stamp().id;
@@ -184,7 +216,7 @@ export function readAnswer(
       return { ops: [{ type: "turn.interrupt", id: op, session, ...turnOf(thread), reason: "cancelled by the user" }], notices };
     return { ops: [{ type: "approval.answer", id: op, session, answers: [{ call: asked.call, ...given }] }], notices };
   }
-  const read = "error" in answer ? { ok: false, data: { message: answer.error.message } } : answerOf(answer.result, asked.kind);
+  const read = "error" in answer ? { ok: false, data: { message: answer.error.message } } : answerOf(answer.result, asked);
   return { ops: [{ type: "host.answer", id: op, session, request: asked.request, ...read }], notices };
 }
 
@@ -213,21 +245,39 @@ function decisionOf(result: unknown, { form, key }: ClientQuestion & { kind: "ap
   return decision === "accept" || decision === "acceptForSession" ? ONCE : DECLINED;
 }
 
-function answerOf(result: unknown, kind: "tool" | "input" | "elicitation"): { ok: boolean; data: unknown } {
-  if (kind !== "tool") return { ok: isRecord(result), data: result };
-  if (!v.is(ToolAnswer, result)) return { ok: false, data: { message: "the client's answer has no contentItems" } };
-  return { ok: result.success, data: result.contentItems.map(textOf).join("\n") };
+function answerOf(result: unknown, asked: Exclude<ClientQuestion, { kind: "approval" }>): { ok: boolean; data: unknown } {
+  switch (asked.kind) {
+    case "elicitation":
+      return { ok: isRecord(result), data: result };
+    case "input": {
+      if (!v.is(UserInputGiven, result)) return { ok: false, data: { message: "the client's answer has no answers" } };
+      const given = asked.questions.map(({ options }, at) => pickedIn(result.answers[nameOf(at)]?.answers ?? [], options));
+      return { ok: true, data: { answers: given } satisfies QuestionAnswers };
+    }
+    case "tool":
+      if (!v.is(ToolAnswer, result)) return { ok: false, data: { message: "the client's answer has no contentItems" } };
+      return { ok: result.success, data: result.contentItems.map(textOf).join("\n") };
+    default:
+      return asked satisfies never;
+  }
 }
 
 function textOf({ type, text, imageUrl }: OutputItem): string {
   return text ?? (imageUrl == null ? `(${type})` : imageUrl);
 }
 
+/** Takes the answer to a question. The client knows itself when its tool is done. */
+function settled(asked: ClientQuestion, state: AgentState): Notice[] {
+  if (asked.kind !== "tool") return resolved(asked, state);
+  state.questions.delete(asked.id);
+  return [];
+}
+
 /** Closes a question and tells the client that its answer is no longer needed. */
 function resolved(asked: ClientQuestion, state: AgentState): Notice[] {
   state.questions.delete(asked.id);
   const { thread, id: requestId } = asked;
-  return [notice("serverRequest/resolved", { threadId: thread.threadId, requestId }), ...activity(thread, -1)];
+  return [notice("serverRequest/resolved", { threadId: thread.threadId, requestId }), ...activity(thread, state)];
 }
 
 export function voided(thread: ClientThread, isMeant: (asked: ClientQuestion) => boolean, state: AgentState): Notice[] {

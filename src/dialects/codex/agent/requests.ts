@@ -123,7 +123,7 @@ function resume(
     return { in: [], out: [respond(id, openedView(live, withTurns ? turnsOf(live) : []))] };
   }
   const session = fork ? env.stamp().id : threadId;
-  const opening = openingOf(session, params, state);
+  const opening = { ...openingOf(session, params, state), ...(fork && { forkedFrom: threadId }) };
   const after = withTurns ? { after: { seq: -1 } } : {};
   const op: OpOf<"session.open"> = {
     type: "session.open",
@@ -141,13 +141,23 @@ function list({ id, params }: RequestOf<"thread/list">, { state, env, respond }:
   const op = env.stamp().id;
   state.waiting.set(op, (event) => {
     if (event.type !== "reply" || event.fault !== undefined) return refused(id, event.type === "reply" ? event.fault?.message : undefined);
-    const folders = params?.cwd == null ? undefined : [params.cwd].flat();
-    const data = storedThreads(event.data)
-      .filter(({ cwd }) => folders === undefined || folders.includes(String(cwd)))
-      .slice(0, params?.limit ?? undefined);
-    return { in: [], out: [respond(id, { data, nextCursor: null, backwardsCursor: null })] };
+    return { in: [], out: [respond(id, pageOf(storedThreads(event.data), params ?? {}))] };
   });
   return { in: [{ type: "session.list", id: op }], out: [] };
+}
+
+/** Threads are never archived here. A cursor is the place where the next page begins. */
+function pageOf(stored: readonly Record<string, unknown>[], params: NonNullable<RequestOf<"thread/list">["params"]>): object {
+  const { limit, cursor, cwd, archived, searchTerm, sortDirection } = params;
+  const folders = cwd == null ? undefined : [cwd].flat();
+  const words = searchTerm?.toLowerCase() ?? "";
+  const found = stored
+    .filter((thread) => archived !== true && (folders === undefined || folders.includes(String(thread["cwd"]))))
+    .filter(({ name, preview }) => [name, preview].some((told) => typeof told === "string" && told.toLowerCase().includes(words)));
+  const sorted = sortDirection === "asc" ? found.toReversed() : found;
+  const from = Math.max(0, Number(cursor ?? 0) || 0);
+  const to = limit == null ? sorted.length : from + Math.max(1, limit);
+  return { data: sorted.slice(from, to), nextCursor: to < sorted.length ? String(to) : null, backwardsCursor: null };
 }
 
 function refused(id: RequestId, message = "The agent refused"): Step<Op> {

@@ -98,6 +98,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
     const thread: ClientThread = {
       handle: event.session ?? opening.handle,
       threadId: sessionId,
+      forkedFrom: opening.forkedFrom,
       isKept: event.sessionId !== undefined,
       config: whole,
       changing: new Set(),
@@ -118,7 +119,7 @@ function appServer(env: SideEnv): Side<Op, Event> {
       structured: undefined,
       wantsStructure: false,
       accepted: new Set(),
-      asking: 0,
+      waitsFor: [],
       compacting: undefined,
       closer: undefined,
       replayLeft: typeof replay === "number" ? replay : 0,

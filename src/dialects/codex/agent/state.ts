@@ -1,4 +1,5 @@
 /** The state of the agent's side: the client, its threads with their kept turns, requests that wait for the agent, and open questions. */
+import type { Questions } from "../../../core/question.js";
 import type { SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Call, Event, Usage } from "../../../core/event.js";
@@ -39,6 +40,7 @@ interface ShownCall {
 export interface ClientThread {
   handle: string;
   threadId: string;
+  forkedFrom: string | undefined;
   isKept: boolean;
   config: SessionConfig;
   /** Unanswered ops that change the config. Until their answers a settings notification cannot be told from an echo. */
@@ -69,8 +71,8 @@ export interface ClientThread {
   wantsStructure: boolean;
   /** The calls that the client accepted for the session, by their `acceptKey`. */
   accepted: Set<string>;
-  /** The number of open questions. */
-  asking: number;
+  /** What the thread waits for, in the wire's words. */
+  waitsFor: readonly string[];
   /** The compaction that the client asked for; it is a turn on this wire. */
   compacting: { turn: string; begun: boolean } | undefined;
   /** The request that closes the thread. */
@@ -83,6 +85,8 @@ export interface ClientThread {
 
 export interface OpenThread {
   handle: string;
+  /** The thread that it is a copy of. */
+  forkedFrom?: string;
   config: SessionConfig;
   asking: Asking | undefined;
   shown: Policy | undefined;
@@ -90,7 +94,8 @@ export interface OpenThread {
 
 export type ClientQuestion = { id: number; thread: ClientThread } & (
   | { kind: "approval"; call: string; key: string; form: "decision" | "elicitation" }
-  | { kind: "tool" | "input" | "elicitation"; request: string }
+  | { kind: "tool" | "elicitation"; request: string }
+  | { kind: "input"; request: string; questions: Questions["questions"] }
 );
 
 export interface AgentState {

@@ -12,16 +12,17 @@ const KEPT = 200;
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 export function threadView(thread: ClientThread, turns: readonly KeptTurn[] = []): Record<string, unknown> {
-  const { threadId, config, preview, name, createdAt, isKept, lanes, asking } = thread;
+  const { threadId, forkedFrom, config, preview, name, createdAt, isKept, lanes, waitsFor } = thread;
   const last = thread.turns.at(-1);
   const updatedAt = last?.completedAt ?? last?.startedAt ?? createdAt;
   return {
     ...storedView({ id: threadId, cwd: config.cwd ?? "", name, preview, createdAt, updatedAt }),
+    forkedFromId: forkedFrom ?? null,
     ephemeral: !isKept,
     modelProvider: config.provider ?? "",
     model: config.model ?? null,
     reasoningEffort: config.effort ?? config.thinking ?? null,
-    status: statusView(lanes.has(""), asking),
+    status: statusView(lanes.has(""), waitsFor),
     turns: turns.map((turn) => turnView(turn, "full")),
   };
 }
@@ -93,8 +94,8 @@ export function seconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-export function statusView(isActive: boolean, asking: number): Record<string, unknown> {
-  return isActive ? { type: "active", activeFlags: asking > 0 ? ["waitingOnApproval"] : [] } : { type: "idle" };
+export function statusView(isActive: boolean, waitsFor: readonly string[] = []): Record<string, unknown> {
+  return isActive ? { type: "active", activeFlags: waitsFor } : { type: "idle" };
 }
 
 /** The answer to `thread/start`, `thread/resume` and `thread/fork`. */

@@ -92,7 +92,7 @@ export function beginTurn(id: string, thread: ClientThread, at: number): Notice[
   thread.lastTurn = id;
   const { threadId } = thread;
   return [
-    notice("thread/status/changed", { threadId, status: statusView(true, 0) }),
+    notice("thread/status/changed", { threadId, status: statusView(true) }),
     notice("turn/started", { threadId, turn: turnView(turn, "notLoaded") }),
   ];
 }

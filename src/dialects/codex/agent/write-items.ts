@@ -105,6 +105,9 @@ export function completedItem(item: AnyItem, call: Call, { status, output = [], 
       };
     case "dynamicToolCall":
       return { ...item, status: isOk ? "completed" : "failed", contentItems: contentItems(output, text), success: isOk, ...unsaid };
+    case "collabAgentToolCall":
+      if (status === "cancelled") return { ...item, status: "interrupted" };
+      return { ...item, status: isOk ? "completed" : "failed", ...unsaid };
     default:
       return { ...item, status: isOk ? "completed" : "failed", ...unsaid };
   }

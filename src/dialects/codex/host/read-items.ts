@@ -19,7 +19,7 @@ export interface ItemPlace {
   told: TurnReader;
   under: string | undefined;
   /** Calls that our side declined. */
-  denied: ReadonlySet<string>;
+  denied: ReadonlyMap<string, string>;
 }
 
 export function startItem(item: unknown, { told, under }: ItemPlace): Event[] {
@@ -77,15 +77,18 @@ function thoughtOf({ summary, content }: ItemOf<"reasoning">): string {
   return ((summary ?? []).length > 0 ? (summary ?? []) : (content ?? [])).join("\n\n");
 }
 
-function endCall(item: CallItem, told: TurnReader, under: string | undefined, denied: ReadonlySet<string>): Event[] {
+function endCall(item: CallItem, told: TurnReader, under: string | undefined, denied: ReadonlyMap<string, string>): Event[] {
   const call = callOf(item);
   const asked = told.request(call, under);
   const known = told.callOf(item.id);
   // The agent may write a call in pieces: its end has the whole call.
   if (known !== undefined) known.call = { ...call, id: known.id };
   const end = endOf(item);
-  const isOurs = denied.has(known?.id ?? item.id) && end.status === "failed";
-  return [...asked, ...told.end(item.id, isOurs ? { ...end, status: "denied" } : end)];
+  // The wire has no reason for a denial, and not every kind of item has a status for it.
+  const denial = denied.get(known?.id ?? item.id);
+  const isDenied = end.status === "denied" || end.status === "failed";
+  const ended = denial === undefined || !isDenied ? end : { ...end, status: "denied" as const, ...(denial !== "" && { reason: denial }) };
+  return [...asked, ...told.end(item.id, ended)];
 }
 
 // --- calls ---
@@ -163,7 +166,7 @@ function changeCall(id: string, changes: readonly FileChange[]): Call {
 
 // --- ends ---
 
-const STATUS = { completed: "ok", failed: "failed", declined: "denied", inProgress: "cancelled" } as const;
+const STATUS = { completed: "ok", failed: "failed", declined: "denied", inProgress: "cancelled", interrupted: "cancelled" } as const;
 
 function endOf(item: CallItem): CallEnd {
   switch (item.type) {

@@ -6,8 +6,10 @@ import type { Call, Event } from "../../../core/event.js";
 import { isRecord, sameJson } from "../../../core/values/json-object.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { OpOf } from "../../../core/op.js";
+import { QuestionAnswers } from "../../../core/question.js";
 import type { Out, Step } from "../../dialect.js";
 import { echo, issuesOf } from "../../kit/issues.js";
+import { wordsOf } from "../../kit/user-answers.js";
 import { questions, type QuestionMethod, type QuestionOf } from "../wire/questions.js";
 import type { RequestId } from "../wire/requests.js";
 import { argsOf, plainCommand, toolName } from "./read-items.js";
@@ -175,17 +177,19 @@ function contentItem(part: Part): object {
   return { type: "inputText", text: plainText([part]) };
 }
 
-/** Asks the user through the host's tool of this name, which shows the questions and returns `{answers}`. */
 function onUserInput(id: RequestId, asked: QuestionOf<"item/tool/requestUserInput">, state: HostState): Step<Event> {
   const place = placed(asked.threadId, asked.turnId, state);
   if (place === undefined) return { in: [], out: [answerOf(id, { answers: {} })] };
+  const questions = asked.questions.map(({ question, header, options }) => ({
+    question,
+    ...(header != null && { header }),
+    options: (options ?? []).map(({ label, description }) => ({ label, ...(description != null && { description }) })),
+  }));
   const reply = ({ ok, data }: OpOf<"host.answer">): unknown => {
-    if (!ok) return { answers: {} };
-    if (isRecord(data) && isRecord(data["answers"])) return { answers: data["answers"] };
-    const [first] = asked.questions;
-    return { answers: typeof data === "string" && first !== undefined ? { [first.id]: { answers: [data] } } : {} };
+    if (!ok || !v.is(QuestionAnswers, data)) return { answers: {} };
+    return { answers: Object.fromEntries(asked.questions.map(({ id: name }, at) => [name, { answers: wordsOf(data.answers[at]) }])) };
   };
-  return request(id, place, { kind: "tool", data: { name: "request_user_input", args: { questions: asked.questions } } }, reply, state);
+  return request(id, place, { kind: "question", data: { questions } }, reply, state);
 }
 
 /** A question of an MCP server, or Codex's approval of an MCP tool, which has the same form. */

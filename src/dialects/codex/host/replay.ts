@@ -15,7 +15,7 @@ export function replayOf(turns: readonly Turn[], session: string): Event[] {
 function ofTurn({ id, items: said, status, error, startedAt }: Turn, session: string): Event[] {
   const told = new TurnReader({ session, turn: id });
   const events = (said ?? []).flatMap((item): Event[] => {
-    if (!v.is(items.userMessage, item)) return completeItem(item, { told, under: undefined, denied: new Set() });
+    if (!v.is(items.userMessage, item)) return completeItem(item, { told, under: undefined, denied: new Map() });
     const parts = readInput(item.content);
     return typeof parts === "string" ? [] : [{ type: "user.message", ...told.address, parts }];
   });

@@ -14,7 +14,7 @@ import { coverage } from "../coverage.js";
 import { openThread } from "./open-thread.js";
 import { readRecord, voidQuestions } from "./read-events.js";
 import { ask, hostedThread, hostState, modeOf, startTurn, type HostedThread } from "./state.js";
-import { asksFor, collaboration, decided, stops, writeOp } from "./write-ops.js";
+import { asksFor, collaboration, decided, stops, type Verdict, writeOp } from "./write-ops.js";
 
 const Greeted = v.looseObject({ userAgent: v.optional(v.string()) });
 
@@ -131,9 +131,9 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
 const TurnStart = v.looseObject({ method: v.literal("turn/start"), params: v.looseObject({}) });
 
 /** The decision about a call; undefined if the host decides. Plan mode denies every call that Codex asks about. */
-function verdictOf({ name, category }: EventOf<"approval.requested">["calls"][number], thread: HostedThread): boolean | undefined {
+function verdictOf({ name, category }: EventOf<"approval.requested">["calls"][number], thread: HostedThread): Verdict | undefined {
   const mode = modeOf(thread);
-  if (mode === "plan") return false;
+  if (mode === "plan") return { denial: "plan mode: only what Codex runs unasked may run" };
   const isApproved = thread.config.approveTools?.some((tool) => canonicalTool(tool) === name) === true;
-  return isApproved || runsUnasked(mode, category) ? true : undefined;
+  return isApproved || runsUnasked(mode, category) ? {} : undefined;
 }

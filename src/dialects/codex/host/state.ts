@@ -24,7 +24,7 @@ export interface RunningTurn {
   prompt: SentPrompt | undefined;
   told: TurnReader;
   /** Calls that our side declined: not every kind of item has a status for it. */
-  denied: Set<string>;
+  denied: Map<string, string>;
   failed: Fault | undefined;
   /** The server has announced the turn; it takes no interrupt before. */
   isBegun: boolean;
@@ -123,7 +123,7 @@ export function startTurn(wireTurn: string, thread: HostedThread): Event[] {
     turn: prompt?.turn ?? wireTurn,
     ...(prompt?.op !== undefined && { parent: prompt.op }),
   });
-  thread.running = { wireTurn, prompt, told, denied: new Set(), failed: undefined, isBegun: false, isStopped: false, plans: 0 };
+  thread.running = { wireTurn, prompt, told, denied: new Map(), failed: undefined, isBegun: false, isStopped: false, plans: 0 };
   return told.start();
 }
 

@@ -136,9 +136,10 @@ function stop(threadId: string, turnId: string, { running }: HostedThread, state
 // --- answers ---
 
 function answer(op: OpOf<"approval.answer">, thread: HostedThread, state: HostState): Step<Event> {
-  const steps = op.answers.flatMap(({ call, decision }) => {
+  const steps = op.answers.flatMap(({ call, decision, reason = "" }) => {
     const found = [...state.questions].find(([, question]) => asksFor(question, thread, call));
-    return found?.[1].kind === "approval" ? [decided(found[0], found[1], decision === "allow", state)] : [];
+    const verdict = decision === "allow" ? {} : { denial: reason };
+    return found?.[1].kind === "approval" ? [decided(found[0], found[1], verdict, state)] : [];
   });
   if (steps.length === 0) return replied(op, "noop");
   return { in: steps.flatMap((step) => step.in), out: steps.flatMap((step) => step.out) };
@@ -148,17 +149,29 @@ export function asksFor(question: Question, thread: HostedThread, call: string):
   return question.kind === "approval" && question.thread === thread && question.call === call;
 }
 
+/** A denial has its reason, or an empty text. */
+export interface Verdict {
+  denial?: string;
+}
+
 /** Answers an approval. An allowed call starts here, as the wire has no start; a grant of permissions starts and ends here. */
-export function decided(id: string | number, question: Question & { kind: "approval" }, allowed: boolean, state: HostState): Step<Event> {
+export function decided(
+  id: string | number,
+  question: Question & { kind: "approval" },
+  { denial }: Verdict,
+  state: HostState,
+): Step<Event> {
   state.questions.delete(id);
   const { running } = question.thread;
+  const allowed = denial === undefined;
   const out = [answerOf(id, question.reply(allowed))];
   const known = running?.told.byId(question.call);
   if (running === undefined || known === undefined) return { in: [], out };
-  if (!allowed) running.denied.add(question.call);
+  if (!allowed) running.denied.set(question.call, denial);
   const begun = allowed ? running.told.beginCall(known) : [];
   if (known.call.name !== "RequestPermissions") return { in: begun, out };
-  return { in: [...begun, ...running.told.end(known.wireId, { status: allowed ? "ok" : "denied" })], out };
+  const end = allowed ? ({ status: "ok" } as const) : ({ status: "denied", ...(denial !== "" && { reason: denial }) } as const);
+  return { in: [...begun, ...running.told.end(known.wireId, end)], out };
 }
 
 function hostAnswer(op: OpOf<"host.answer">, thread: HostedThread, state: HostState): Step<Event> {

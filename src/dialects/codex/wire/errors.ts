@@ -1,9 +1,17 @@
 /** The reason for a failed turn: converts between Codex's `codexErrorInfo` and our faults. */
+import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { TurnError } from "./threads.js";
 
-const NAMED: readonly { info: string; code: string; status?: number; retryable: boolean }[] = [
+interface Named {
+  info: string;
+  code: string;
+  status?: number;
+  retryable: boolean;
+}
+
+const NAMED: readonly Named[] = [
   { info: "contextWindowExceeded", code: "context_overflow", retryable: false },
   { info: "usageLimitExceeded", code: "provider", status: 402, retryable: false },
   { info: "rateLimitExceeded", code: "provider", status: 429, retryable: true },
@@ -15,6 +23,16 @@ const NAMED: readonly { info: string; code: string; status?: number; retryable: 
   { info: "sandboxError", code: "sandbox", retryable: false },
 ];
 
+/** Kinds that only Codex's own services have: no fault of ours is one of them. */
+const FOREIGN: readonly Named[] = [
+  { info: "flexUnavailable", code: "provider", status: 503, retryable: true },
+  { info: "policyCapacityUnavailable", code: "provider", status: 503, retryable: true },
+  { info: "sessionBudgetExceeded", code: "limit", retryable: false },
+  { info: "tooManyDenials", code: "limit", retryable: false },
+  { info: "cyberPolicy", code: "provider", status: 403, retryable: false },
+  { info: "misalignmentPolicyViolation", code: "provider", status: 403, retryable: false },
+];
+
 /** Kinds of broken connections; their object may have an HTTP status. */
 const CONNECTION: ReadonlySet<string> = new Set([
   "httpConnectionFailed",
@@ -23,8 +41,17 @@ const CONNECTION: ReadonlySet<string> = new Set([
   "responseTooManyFailedAttempts",
 ]);
 
-export function readFault({ message, codexErrorInfo: info }: TurnError): Fault {
-  const named = NAMED.find((each) => each.info === info);
+const VendorError = v.pipe(v.string(), v.parseJson(), v.looseObject({ error: v.looseObject({ message: v.string() }) }));
+
+/** Codex may pass on a vendor's whole answer. */
+function plainMessage(message: string): string {
+  const read = v.safeParse(VendorError, message);
+  return read.success ? read.output.error.message : message;
+}
+
+export function readFault({ message: words, codexErrorInfo: info }: TurnError): Fault {
+  const message = plainMessage(words);
+  const named = [...NAMED, ...FOREIGN].find((each) => each.info === info);
   if (named !== undefined) {
     const { code, status, retryable } = named;
     return { code, message, retryable, ...(status !== undefined && { status }) };

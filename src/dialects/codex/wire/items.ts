@@ -69,7 +69,7 @@ export const items = {
   }),
   collabAgentToolCall: item("collabAgentToolCall", {
     tool: text,
-    status: CallStatus,
+    status: v.picklist(["inProgress", "completed", "failed", "interrupted"]),
     prompt: v.nullish(text),
     receiverThreadIds: v.nullish(v.array(text)),
     outcome: Outcome,

@@ -7,6 +7,14 @@ const text = v.string();
 
 const asked = { threadId: text, turnId: text, itemId: text } as const;
 
+/** The user may also answer in own words (`isOther`), which are one more answer. */
+const UserQuestion = v.looseObject({
+  id: text,
+  question: text,
+  header: v.nullish(text),
+  options: v.nullish(v.array(v.looseObject({ label: text, description: v.nullish(text) }))),
+});
+
 export const questions = {
   "item/commandExecution/requestApproval": v.looseObject({
     ...asked,
@@ -22,7 +30,7 @@ export const questions = {
     cwd: v.nullish(text),
     permissions: v.record(text, v.unknown()),
   }),
-  "item/tool/requestUserInput": v.looseObject({ ...asked, questions: v.array(v.looseObject({ id: text, question: text })) }),
+  "item/tool/requestUserInput": v.looseObject({ ...asked, questions: v.array(UserQuestion) }),
   "item/tool/call": v.looseObject({
     threadId: text,
     turnId: text,
@@ -61,3 +69,4 @@ export const Question = v.variant("method", [
 export const Decided = v.looseObject({ decision: v.union([text, v.record(text, v.unknown())]) });
 export const ToolAnswer = v.looseObject({ contentItems: v.array(OutputItem), success: v.boolean() });
 export const Elicited = v.looseObject({ action: v.picklist(["accept", "decline", "cancel"]), content: v.optional(v.unknown()) });
+export const UserInputGiven = v.looseObject({ answers: v.record(text, v.looseObject({ answers: v.array(text) })) });

@@ -52,7 +52,16 @@ export const requests = {
   "thread/start": v.looseObject({ ...settings, ephemeral: v.nullish(v.boolean()), dynamicTools: v.nullish(v.array(DynamicTool)) }),
   "thread/resume": v.looseObject({ threadId: text, ...settings, excludeTurns: v.nullish(v.boolean()) }),
   "thread/fork": v.looseObject({ threadId: text, ...settings, excludeTurns: v.nullish(v.boolean()) }),
-  "thread/list": v.nullish(v.looseObject({ limit: v.nullish(v.number()), cwd: v.nullish(v.union([text, v.array(text)])) })),
+  "thread/list": v.nullish(
+    v.looseObject({
+      limit: v.nullish(v.number()),
+      cursor: v.nullish(text),
+      cwd: v.nullish(v.union([text, v.array(text)])),
+      archived: v.nullish(v.boolean()),
+      searchTerm: v.nullish(text),
+      sortDirection: v.nullish(text),
+    }),
+  ),
   "thread/loaded/list": Empty,
   "thread/read": v.looseObject({ threadId: text, includeTurns: v.nullish(v.boolean()) }),
   "thread/turns/list": OfThread,

@@ -1,11 +1,14 @@
-/** Questions of a driven agent: permissions for its calls, and messages for the MCP servers of our host. */
+/** Questions of a driven agent: permissions for its calls, questions to the user, and messages for the MCP servers of our host. */
+import * as v from "valibot";
 import type { Call, Event } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Answer, OpOf } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
+import { QuestionAnswers, type Questions } from "../../../core/question.js";
 import { NOTHING, together } from "../step.js";
 import type { KnownCall, TurnReader } from "../turn-reader.js";
 import { callOf } from "./read-messages.js";
+import { questionsIn, withAnswers } from "./user-questions.js";
 import type { McpMessage, PermissionRequest } from "./wire.js";
 import { granted, refusal } from "./write-lines.js";
 
@@ -32,6 +35,12 @@ export interface Shown {
   grants?: ((answer: Answer) => object) | undefined;
 }
 
+/** A question to the user: the input of its tool, which goes back with the answers. */
+interface Asked {
+  input: Record<string, unknown>;
+  questions: Questions;
+}
+
 interface Message {
   isNotification: boolean;
   id: unknown;
@@ -40,6 +49,7 @@ interface Message {
 export class AgentQuestions {
   readonly #permissions = new Map<string, Permission>();
   readonly #messages = new Map<string, Message>();
+  readonly #asked = new Map<string, Asked>();
   /** Early answers about calls that the wire has not asked about yet: it asks about one call at a time. */
   readonly #early = new Map<string, Answer>();
 
@@ -99,6 +109,40 @@ export class AgentQuestions {
   turnEnded(): void {
     this.#early.clear();
     this.#permissions.clear();
+    this.#asked.clear();
+  }
+
+  // --- questions to the user ---
+
+  /** `can_use_tool` for the tool that asks the user; undefined for an input of another form. */
+  forUser(request_id: string, { tool_name, tool_use_id, input }: PermissionRequest, { told }: AskedTurn): Step<Event> | undefined {
+    const questions = questionsIn(input);
+    if (questions === undefined) return undefined;
+    const announced = told.request(callOf(tool_use_id, tool_name, input));
+    const call = told.callOf(tool_use_id)?.id;
+    this.#asked.set(request_id, { input, questions });
+    const question: Event = {
+      type: "host.request",
+      ...told.address,
+      request: request_id,
+      kind: "question",
+      ...(call !== undefined && { call }),
+      data: questions,
+    };
+    return { in: [...announced, ...told.begin(tool_use_id), question], out: [] };
+  }
+
+  /** Undefined if no question waits for this answer. */
+  answerUser({ request, ok, data }: OpOf<"host.answer">, session: string): Step<Event> | undefined {
+    const asked = this.#asked.get(request);
+    if (asked === undefined) return undefined;
+    this.#asked.delete(request);
+    const settled: Event = { type: "host.settled", session, request, ok };
+    const answer =
+      ok && v.is(QuestionAnswers, data)
+        ? { behavior: "allow", updatedInput: withAnswers(asked.input, asked.questions, data) }
+        : { behavior: "deny", message: ok ? "The answer has no form that could be read" : failureOf(data) };
+    return { in: [settled], out: [granted(request, answer)] };
   }
 
   // --- messages ---
@@ -124,20 +168,20 @@ export class AgentQuestions {
   /** `control_cancel_request`: the agent cancels a question. */
   cancelled(request_id: string, session: string): Event[] {
     this.#permissions.delete(request_id);
-    if (!this.#messages.delete(request_id)) return [];
+    if (!this.#messages.delete(request_id) && !this.#asked.delete(request_id)) return [];
     return [{ type: "host.settled", session, request: request_id, ok: false, reason: "the agent took it back" }];
   }
 }
 
 function question(
-  { call }: KnownCall,
+  { call, under }: KnownCall,
   input: Record<string, unknown>,
   { title, callTitle, covers }: Shown,
   { address }: TurnReader,
 ): Event {
   const message = title === undefined ? {} : { message: title };
   const asked = { ...call, args: input, ...(callTitle !== undefined && { title: callTitle }), ...(covers !== undefined && { covers }) };
-  return { type: "approval.requested", ...address, calls: [asked], ...message };
+  return { type: "approval.requested", ...address, ...(under !== undefined && { under }), calls: [asked], ...message };
 }
 
 function failureOf(data: unknown): string {

@@ -87,8 +87,13 @@ export class Questions {
   }
 
   /** A question of the model to the user: the permission's answer has the user's answers. */
-  forUser({ request, call = request }: EventOf<"host.request">, tool: string, input: Record<string, unknown>): Out[] {
-    this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request, answers: answersIn });
+  forUser(
+    { request, call = request }: EventOf<"host.request">,
+    tool: string,
+    input: Record<string, unknown>,
+    answers: AnswerOf = wordsForModel,
+  ): Out[] {
+    this.#waiting.push({ call, tool, input, fields: this.#form.questionFields, request, answers });
     return this.#next();
   }
 
@@ -236,7 +241,7 @@ function messageAnswer(response: HostResponse["response"]): { ok: boolean; data:
   return { ok: false, data: { message: "The host's answer has no mcp_response" } };
 }
 
-function answersIn(input: Record<string, unknown>): { text: string } {
+function wordsForModel(input: Record<string, unknown>): { text: string } {
   const answers = input["answers"];
   if (answers === undefined) return { text: "The user gave no answer." };
   return { text: `The user answered: ${typeof answers === "string" ? answers : JSON.stringify(answers)}` };

@@ -4,12 +4,12 @@ import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
 import { envelopeOf } from "../../kit/stream-json/agent-session.js";
 import { streamJsonAgent } from "../../kit/stream-json/agent-side.js";
+import { onHostRequest } from "../../kit/stream-json/host-requests.js";
 import { withSchema } from "../../kit/stream-json/host-tools.js";
 import { Questions } from "../../kit/stream-json/questions.js";
-import { STRUCTURED } from "../wire/host-tools.js";
+import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
 import { collected } from "./document.js";
 import { exitOf } from "./exits.js";
-import { onHostRequest } from "./host-requests.js";
 import { systemLine } from "./lines.js";
 import { canAnswer, CANCELLED, onRequest, readRequest } from "./read-requests.js";
 import { agentState, notice } from "./state.js";
@@ -18,6 +18,8 @@ import { readSwitches } from "./switches.js";
 import { turnEvent } from "./write-events.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
 import { outcomeLines, resultLine } from "./write-turns.js";
+
+const OWN_TOOLS = { askUser: ASK_USER.name, structured: STRUCTURED, taken: "The result was taken." };
 
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState(env, new Questions(env, QUESTION_FORM));
@@ -52,7 +54,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       state.unfinished = unfinished === undefined ? "none" : unfinished === "prompt" ? "interrupted_prompt" : "interrupted_turn";
     },
     turnEvent: (event) => turnEvent(event, state),
-    hostRequest: (event) => onHostRequest(event, state),
+    hostRequest: (event) => onHostRequest(event, state, OWN_TOOLS),
     collected: (step) => collected(step, state),
   });
 }
