@@ -71,7 +71,7 @@ export interface ClientThread {
   wantsStructure: boolean;
   /** The calls that the client accepted for the session, by their `acceptKey`. */
   accepted: Set<string>;
-  /** What the thread waits for, in the wire's words. */
+  /** The reasons why the thread waits, in the wire's words. */
   waitsFor: readonly string[];
   /** The compaction that the client asked for; it is a turn on this wire. */
   compacting: { turn: string; begun: boolean } | undefined;
