@@ -106,6 +106,8 @@ async function bundle(input, output) {
     platform: "node",
     external,
     plugins: [nativeParser, standIns, textFiles],
+    // The paths in it are for types alone.
+    tsconfig: false,
     // AWS's packages have no exports; only their files for bundlers leave out unused code.
     resolve: { mainFields: ["module", "main"], extensionAlias: { ".js": [".ts", ".js"] } },
     onLog(level, log, handle) {

@@ -10,7 +10,7 @@ export function asker(terminal: Interface): Asker {
   const closed = new AbortController();
   terminal.once("close", () => closed.abort());
   return {
-    async ask(question, withdrawn) {
+    ask: async (question, withdrawn) => {
       if (closed.signal.aborted) return undefined;
       const signal = AbortSignal.any([withdrawn, closed.signal]);
       try {

@@ -1,125 +1,222 @@
-/** The conversation: makes prompts, commands and steering of the user's lines, and shows the agent's events. */
+/** The conversation: makes prompts, commands and steering of the user's words, and shows the agent's events. */
+import * as v from "valibot";
 import type { Agent } from "../../core/agent.js";
-import { textPart } from "../../core/content.js";
+import { CommandReply, SuggestReply } from "../../core/command.js";
+import type { Mode } from "../../core/config.js";
+import { textPart, type Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Event, EventOf } from "../../core/event.js";
 import { mintId } from "../../core/ids.js";
 import type { OpOf } from "../../core/op.js";
+import { branchOf, gitRepositoryOf } from "../../engine/workspace/repository.js";
 import type { Opening } from "../../host/session.js";
-import { Questions } from "./questions.js";
-import { endLine, THEMES, type Screen } from "./screen.js";
-import { completion } from "./complete.js";
-import type { Entry, LineInput } from "./line-input.js";
+import { Interview } from "./interview.js";
+import { commandOf, showResult } from "./results.js";
 import { Recall } from "./recall.js";
 import { Replies } from "./replies.js";
-import { commandOf, showResult, THEMES_HELP } from "./results.js";
+import type { UserShell } from "./user-shell.js";
+import { THEMES } from "./theme.js";
+import type { ChatListener, ChatView, Status, Suggested } from "./view.js";
 
-export class Conversation {
+/** Shift-Tab goes through these; `yolo` has to be asked for by name. */
+const MODES: readonly Mode[] = ["default", "auto_edit", "plan"];
+
+export class Conversation implements ChatListener {
   readonly #agent: Agent;
-  readonly #input: LineInput;
-  readonly #screen: Screen;
+  readonly #view: ChatView;
+  readonly #shell: UserShell;
   readonly #replies = new Replies();
-  #questions: Questions;
+  #interview: Interview;
   #recall = new Recall(0);
   #session = "";
+  /** The name by which the session can be resumed. */
+  #sessionId: string | undefined;
   #opened: () => void = () => {};
+  #status: Status = { mode: "default", model: "", folder: "" };
   /** Unfinished prompts and commands, by op. */
   readonly #busy = new Set<string>();
   #hasTurn = false;
+  #hasTalked = false;
   #isInterrupted = false;
-  #code = 0;
+  /** Prompts that wait for the end of the turn. */
+  #queue: string[] = [];
+  /** What the user did between two prompts, for the model to know. */
+  #asides: Part[] = [];
+  #isLeaving = false;
   #idle: () => void = () => {};
 
-  constructor(agent: Agent, input: LineInput, screen: Screen) {
+  constructor(agent: Agent, view: ChatView, shell: UserShell) {
     this.#agent = agent;
-    this.#input = input;
-    this.#screen = screen;
-    this.#questions = this.#ask();
+    this.#view = view;
+    this.#shell = shell;
+    this.#interview = this.#newInterview();
   }
 
   /** Runs until the user leaves, and returns the exit code. */
   async run(opening: Opening, first: string | undefined): Promise<number> {
     const heard = this.#listen();
     await this.#open(opening);
-    this.#input.completeWith((line) => completion(line, (trigger, text) => this.#suggest(trigger, text)));
-    if (first === undefined) this.#input.prompt();
-    else {
-      this.#screen.line(`\n> ${first}`);
-      this.#entered({ typed: first, text: first });
-    }
-    this.#input.listen({ entered: (entry) => this.#entered(entry), interrupted: () => this.#interrupt() });
-    await this.#input.closed;
+    this.#view.listen(this);
+    if (first !== undefined) this.entered(first);
+    await this.#view.left;
     await this.#end();
     await heard;
-    return this.#code || (this.#input.left ?? 0);
+    return this.#view.code;
   }
 
-  // --- from the keyboard ---
-
-  #entered({ typed, text: written }: Entry): void {
-    const text = written.trim();
-    if (text === "") return this.#ready();
-    const command = typed.startsWith("/") ? commandOf(text) : undefined;
-    if (command?.name === "quit" || command?.name === "exit") return this.#input.close();
-    if (command?.name === "theme") return this.#theme(command.args);
-    if (command !== undefined) return this.#prompt({ parts: [], command, mentions: true });
-    if (this.#hasTurn) return this.#steer(text);
-    this.#prompt({ parts: [textPart(text)], mentions: true });
+  /** How to go on with the conversation later; undefined where nothing was said. */
+  get resumption(): string | undefined {
+    return this.#hasTalked && this.#sessionId !== undefined ? `parley --resume ${this.#sessionId}` : undefined;
   }
 
-  #prompt(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): void {
-    const id = this.#replies.expect((reply) => {
-      if (reply.fault !== undefined) this.#screen.error(reply.fault.message);
-      else if (showResult(reply.data, this.#screen, (session) => this.#resume(session, id))) return;
-      this.#done(id);
-    });
-    this.#busy.add(id);
-    this.#isInterrupted = false;
-    void this.#agent.send({ type: "turn.prompt", id, session: this.#session, ...asked });
+  // --- the user ---
+
+  entered(text: string): void {
+    const written = text.trim();
+    if (written === "") return;
+    const command = commandOf(written);
+    if (command !== undefined) return this.#command(command);
+    if (written.startsWith("!") && written.length > 1) return void this.#runByUser(written.slice(1).trim());
+    if (!this.#hasTurn && this.#busy.size === 0) return this.#prompt(written);
+    this.#queue.push(written);
+    this.#view.queued(this.#queue);
   }
 
-  /** Words during a turn reach the model at its next step; words that come too late become a prompt. */
-  #steer(text: string): void {
-    const parts = [textPart(text)];
+  steered(text: string): void {
+    const written = text.trim();
+    if (written === "") return;
+    if (!this.#hasTurn) return this.entered(written);
+    const parts = [textPart(written)];
     const id = this.#replies.expect(({ status, fault }) => {
-      if (fault !== undefined) this.#screen.error(fault.message);
-      else if (status === "noop") this.#prompt({ parts, mentions: true });
-      else this.#screen.aside("(told to the running turn; Ctrl-C interrupts it)");
+      if (fault !== undefined) this.#view.say("error", fault.message);
+      else if (status === "noop") this.#prompt(written);
+      else this.#view.say("aside", `Told to the running turn: ${written}`);
     });
     void this.#agent.send({ type: "turn.steer", id, session: this.#session, parts });
   }
 
-  #theme(name: string): void {
-    if (name === "") this.#screen.line(THEMES_HELP);
-    else if (this.#screen.setTheme(name)) this.#screen.line(`The theme is ${name}.`);
-    else this.#screen.error(`There is no theme '${name}' (${THEMES.join(", ")})`);
-    this.#ready();
-  }
-
-  /** The first Ctrl-C interrupts the turn; a second one, or one without a turn and a half-written line, leaves. */
-  #interrupt(): void {
-    if (this.#busy.size === 0 && this.#input.drop()) return;
-    if (this.#busy.size === 0 || this.#isInterrupted) return this.#leave(130);
+  /** The first time the turn is interrupted, and prompts that wait are put back to be edited; then there is nothing to interrupt. */
+  interrupted(): boolean {
+    if (this.#busy.size === 0 || this.#isInterrupted) return false;
     this.#isInterrupted = true;
+    this.#shell.stop();
     void this.#agent.send({ type: "turn.interrupt", session: this.#session, reason: "interrupted by the user" });
+    const waiting = this.#queue.splice(0);
+    if (waiting.length > 0) {
+      this.#view.queued([]);
+      this.#view.edit(waiting.join("\n"));
+    }
+    return true;
   }
 
-  #suggest(trigger: "slash" | "at", text: string): Promise<unknown> {
+  modeWanted(): void {
+    const mode = MODES[(MODES.indexOf(this.#status.mode) + 1) % MODES.length] ?? "default";
+    const id = this.#replies.expect(({ fault }) => fault !== undefined && this.#view.say("error", fault.message));
+    void this.#agent.send({ type: "session.configure", id, session: this.#session, patch: { mode } });
+  }
+
+  rewindWanted(): void {
+    if (this.#hasTalked) this.#command({ name: "rewind", args: "" });
+  }
+
+  takeQueued(): string | undefined {
+    const text = this.#queue.pop();
+    this.#view.queued(this.#queue);
+    return text;
+  }
+
+  suggest(trigger: "slash" | "at", text: string): Promise<Suggested[]> {
     return new Promise((resolve) => {
-      const id = this.#replies.expect(({ data }) => resolve(data));
+      const id = this.#replies.expect(({ data }) => resolve(v.is(SuggestReply, data) && data.perfect !== true ? data.suggestions : []));
       void this.#agent.send({ type: "command.suggest", id, session: this.#session, trigger, text });
     });
   }
 
-  /** Shows the prompt, unless work is under way; the user may write during it, too. */
-  #ready(): void {
-    if (this.#busy.size === 0) this.#input.prompt();
+  abandoned(): void {
+    this.#idle();
+  }
+
+  #command(command: { name: string; args: string }): void {
+    switch (command.name) {
+      case "quit":
+      case "exit":
+        return this.#view.leave(0);
+      case "theme":
+        return void this.#theme(command.args);
+      case "steer":
+        return this.steered(command.args);
+      default:
+        return this.#send({ parts: [], command, mentions: true });
+    }
+  }
+
+  #prompt(text: string): void {
+    this.#view.prompted(text);
+    this.#hasTalked = true;
+    this.#send({ parts: [...this.#asides.splice(0), textPart(text)], mentions: true });
+  }
+
+  #send(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): void {
+    const id = this.#replies.expect((reply) => {
+      if (reply.fault !== undefined) this.#view.say("error", reply.fault.message);
+      else if (v.is(CommandReply, reply.data) && this.#answered(reply.data, id)) return;
+      this.#done(id);
+    });
+    this.#busy.add(id);
+    this.#isInterrupted = false;
+    this.#view.busy(asked.command === undefined || this.#hasTurn);
+    void this.#agent.send({ type: "turn.prompt", id, session: this.#session, ...asked });
+  }
+
+  /** True when the command goes on: as a turn, as a choice of the user, or in another session. */
+  #answered({ command, result }: CommandReply, id: string): boolean {
+    if (result.type === "submit_prompt") {
+      this.#hasTalked = true;
+      return true;
+    }
+    if (result.type === "dialog" && result.dialog === "resume" && (command.args ?? "") !== "") {
+      const [chosen] = result.choices ?? [];
+      if (chosen !== undefined) this.#resume(chosen.value, id);
+      return chosen !== undefined;
+    }
+    if (result.type === "dialog" && result.dialog !== "help" && (result.choices ?? []).length > 0) {
+      void this.#choose(command.name, result);
+      return false;
+    }
+    showResult(command.name, result, this.#view);
+    return false;
+  }
+
+  async #choose(name: string, { text, choices = [] }: Extract<CommandReply["result"], { type: "dialog" }>): Promise<void> {
+    const picked = await this.#view.pick(
+      text,
+      choices.map((choice) => ({ ...choice, label: choice.label ?? choice.value })),
+    );
+    if (picked !== undefined) this.#command({ name, args: picked });
+  }
+
+  async #theme(name: string): Promise<void> {
+    const chosen = name === "" ? await this.#view.pick("Themes (theme: NAME in config.yaml keeps one)", THEMES.map(asChoice)) : name;
+    if (chosen === undefined) return;
+    if (this.#view.setTheme(chosen)) this.#view.say("aside", `The theme is ${chosen}.`);
+    else this.#view.say("error", `There is no theme '${chosen}' (${THEMES.join(", ")})`);
+  }
+
+  async #runByUser(command: string): Promise<void> {
+    const id = mintId();
+    this.#busy.add(id);
+    this.#view.busy(true);
+    this.#view.prompted(`!${command}`);
+    const { text, told } = await this.#shell.run(command, this.#status.folder);
+    this.#view.parts([{ type: "terminal", text }]);
+    this.#asides.push(textPart(told));
+    this.#done(id);
   }
 
   // --- sessions ---
 
   /** Resolves when the session is open; throws the refusal. */
-  #open({ open = "new", sessionId, config }: Opening): Promise<void> {
+  #open({ open = "new", sessionId, config, ...more }: Opening): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#opened = resolve;
       const id = this.#replies.expect(({ fault }) => fault !== undefined && reject(new ParleyError(fault)));
@@ -128,6 +225,7 @@ export class Conversation {
         id,
         session: mintId(),
         open,
+        ...more,
         ...(sessionId !== undefined && { sessionId }),
         ...(config !== undefined && { config }),
         ...(open === "resume" && { after: { seq: -1 } }),
@@ -140,50 +238,51 @@ export class Conversation {
     const before = this.#session;
     void this.#open({ open: "resume", sessionId })
       .then(() => this.#agent.send({ type: "session.close", session: before }))
-      .catch((error: unknown) => this.#screen.error(messageOf(error)))
+      .catch((error: unknown) => this.#view.say("error", messageOf(error)))
       .finally(() => this.#done(command));
   }
 
   #begins(event: EventOf<"session.ready">): void {
     this.#session = event.session ?? "";
-    this.#questions = this.#ask();
+    this.#sessionId = event.sessionId;
+    this.#interview = this.#newInterview();
     this.#recall = new Recall(typeof event.replay === "number" ? event.replay : 0);
+    this.#hasTalked = this.#recall.left > 0;
     this.#busy.clear();
     this.#hasTurn = false;
-    this.#label(event);
-    const { provider = "", model = "", cwd = "" } = event.config ?? {};
-    const name = model === provider ? model : `${provider} ${model}`;
-    this.#screen.line(`parley · ${name} · ${cwd} · /help for commands, /quit leaves`);
+    this.#asides = [];
+    this.#status = { ...this.#status, context: undefined };
+    this.#configured(event);
+    this.#view.say("aside", `parley · ${this.#status.model} · ${this.#status.folder} · /help for commands, /quit leaves`);
+    this.#view.busy(false);
     this.#opened();
   }
 
-  /** A mode other than the default stands before every line. */
-  #label({ config }: EventOf<"session.ready" | "session.updated">): void {
-    const mode = config?.mode ?? "default";
-    this.#input.label(mode === "default" ? "> " : `${mode}> `);
+  #configured({ config }: EventOf<"session.ready" | "session.updated">): void {
+    const { provider = "", model = "", cwd = this.#status.folder, mode = "default" } = config ?? {};
+    this.#update({ mode, model: model === provider || provider === "" ? model : `${provider} ${model}`, folder: cwd });
+    void this.#lookAtBranch();
   }
 
-  leaveOnSignals(): void {
-    for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) process.on(signal, () => this.#leave(code));
+  #update(patch: Partial<Status>): void {
+    this.#status = { ...this.#status, ...patch };
+    this.#view.status(this.#status);
   }
 
-  /** Leaves at once, with this exit code. */
-  #leave(code: number): void {
-    this.#code = code;
-    this.#input.close();
-    this.#idle();
+  async #lookAtBranch(): Promise<void> {
+    const repository = await gitRepositoryOf(this.#status.folder);
+    const branch = repository === undefined ? undefined : await branchOf(repository);
+    if (branch !== this.#status.branch) this.#update({ branch });
   }
 
   /** A user who leaves by a command lets the turn end; its questions are answered with no. */
   async #end(): Promise<void> {
-    if (this.#code === 0 && this.#busy.size > 0) {
-      this.#screen.aside("(leaving when the turn has ended; Ctrl-C interrupts it)");
-      await new Promise<void>((resolve) => (this.#idle = resolve));
-    }
+    this.#isLeaving = true;
+    if (this.#view.code === 0 && this.#busy.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#agent.send({ type: "shutdown", when: "now" });
   }
 
-  // --- from the agent ---
+  // --- the agent ---
 
   async #listen(): Promise<void> {
     for await (const event of this.#agent.events) {
@@ -194,16 +293,24 @@ export class Conversation {
   }
 
   #hear(event: Event): void {
-    if (event.replay === true) return this.#recall.take(event, this.#screen);
-    if (!isToldByCommand(event)) this.#questions.follow(event);
-    if (event.type === "session.updated") this.#label(event);
+    if (event.replay === true) return this.#recall.take(event, this.#view);
+    if (!isToldByCommand(event)) {
+      this.#view.show(event);
+      this.#interview.follow(event);
+    }
+    if (event.type === "session.updated") this.#configured(event);
+    if (event.type === "usage" && event.under === undefined) {
+      const { context = this.#status.context, cost } = event;
+      this.#update({ context, ...(cost !== undefined && { cost: (this.#status.cost ?? 0) + cost }) });
+    }
     if (event.type === "turn.started") {
       this.#busy.add(event.parent ?? "");
       this.#hasTurn = true;
+      this.#view.busy(true);
     }
     if (event.type !== "turn.ended") return;
     this.#hasTurn = false;
-    this.#screen.aside(endLine(event));
+    void this.#lookAtBranch();
     this.#done(event.parent ?? "");
   }
 
@@ -211,15 +318,22 @@ export class Conversation {
     this.#busy.delete(id);
     if (this.#busy.size > 0) return;
     this.#idle();
-    this.#input.prompt();
+    const next = this.#isLeaving ? undefined : this.#queue.shift();
+    if (next === undefined) return this.#view.busy(false);
+    this.#view.queued(this.#queue);
+    this.#prompt(next);
   }
 
-  #ask(): Questions {
-    return new Questions(this.#input, this.#screen, {
+  #newInterview(): Interview {
+    return new Interview(this.#view, {
       answer: (answers) => this.#agent.send({ type: "approval.answer", session: this.#session, answers }),
       answerRequest: (request, ok, data) => this.#agent.send({ type: "host.answer", session: this.#session, request, ok, data }),
     });
   }
+}
+
+function asChoice(value: string): { value: string; label: string } {
+  return { value, label: value };
 }
 
 /** The command's own reply shows the result of /compact, too. */

@@ -1,59 +1,29 @@
-/** Shows the result of a command to a person at a terminal. */
-import * as v from "valibot";
-import { CommandReply } from "../../core/command.js";
-import { THEMES, type Screen } from "./screen.js";
-import { table } from "../command-line/table.js";
+/** Shows the result of a command to a person. */
+import type { CommandReply } from "../../core/command.js";
+import type { ChatView } from "./view.js";
 
-export const THEMES_HELP = `Themes: ${THEMES.join(", ")}. /theme NAME takes one; 'theme: NAME' in config.yaml keeps it.`;
-
-/** Whether a line is a command; a path or a fraction is none. */
-export function commandOf(line: string): { name: string; args: string } | undefined {
-  const [, name, args = ""] = /^\/([a-z][\w:.-]*|\?)(?:\s+([^]*))?$/i.exec(line) ?? [];
+/** Whether a text is a command: one line that begins with a slash and a name; a path or a fraction is none. */
+export function commandOf(text: string): { name: string; args: string } | undefined {
+  const [, name, args = ""] = /^\/([a-z][\w:.-]*|\?)(?:[ \t]+(.*))?$/i.exec(text) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
-/** True when the command continues: as a turn, or in another session. */
-export function showResult(data: unknown, screen: Screen, resume: (session: string) => void): boolean {
-  if (!v.is(CommandReply, data)) return false;
-  const { command, result } = data;
+export function showResult(command: string, result: CommandReply["result"], view: ChatView): void {
   switch (result.type) {
     case "submit_prompt":
-      return true;
+      return;
     case "tool":
-      screen.parts(result.parts);
-      return false;
+      return view.parts(result.parts);
     case "message":
-      showMessage(command.name, result, screen);
-      return false;
+      if (command === "copy" && result.level === "info") return view.copy(result.text);
+      return view.say(result.level === "info" ? "plain" : result.level, result.text);
     case "dialog": {
-      const [chosen] = result.choices ?? [];
-      const isChosen = result.dialog === "resume" && chosen !== undefined && command.args !== undefined && command.args !== "";
-      if (isChosen) resume(chosen.value);
-      else showDialog(result, screen);
-      return isChosen;
+      const rows = (result.choices ?? []).map(({ value, label = value, description = "" }) =>
+        `  ${label.padEnd(24)}  ${description}`.trimEnd(),
+      );
+      return view.say("plain", [result.text, ...rows].join("\n"));
     }
     default:
       result satisfies never;
-      return false;
   }
-}
-
-function showMessage(command: string, { level, text }: Result<"message">, screen: Screen): void {
-  if (command === "copy" && level === "info") screen.copy(text);
-  else if (level === "error") screen.error(text);
-  else if (level === "warning") screen.warning(text);
-  else screen.line(screen.foreign(text));
-}
-
-type Result<T> = Extract<CommandReply["result"], { type: T }>;
-
-function showDialog({ dialog, text, choices = [] }: Result<"dialog">, screen: Screen): void {
-  screen.line(screen.foreign(text));
-  if (choices.length === 0) return;
-  const rows = choices.map(({ value, label, description = "", current }): [string, string] =>
-    dialog === "help"
-      ? [label ?? value, description]
-      : [`${current === true ? "●" : "○"} ${value}`, [label, description].join("  ").trim()],
-  );
-  screen.line(screen.foreign(table(rows, screen.width)));
 }

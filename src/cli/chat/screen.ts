@@ -3,6 +3,7 @@ import type { Part } from "../../core/content.js";
 import { plainText } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { shown } from "../../core/text/terminal-text.js";
+import { Theme, type Role, type ThemeName } from "./theme.js";
 import { ToolLines } from "./tool-lines.js";
 
 export interface Sink {
@@ -18,20 +19,10 @@ export interface ScreenOptions {
   /** The sink of everything else; may be the same. */
   aside: Sink;
   colour: boolean;
-  theme?: Theme | undefined;
+  theme?: ThemeName | undefined;
   /** Show the output of running tools. */
   progress?: boolean;
 }
-
-/** The code of each role's colour. A light background needs darker colours, and some people want none. */
-const COLOURS = {
-  dark: { accent: "36", aside: "2", added: "32", removed: "31", hunk: "36", heading: "1", warning: "33", error: "31" },
-  light: { accent: "34", aside: "90", added: "32", removed: "31", hunk: "34", heading: "1", warning: "35", error: "31" },
-  plain: { accent: "", aside: "", added: "", removed: "", hunk: "", heading: "", warning: "", error: "" },
-} as const;
-export type Theme = keyof typeof COLOURS;
-type Role = keyof (typeof COLOURS)[Theme];
-export const THEMES: readonly Theme[] = ["dark", "light", "plain"];
 
 /** The most lines of a tool's output that are shown. */
 const OUTPUT_LINES = 12;
@@ -41,7 +32,7 @@ export class Screen {
   readonly #options: ScreenOptions;
   readonly #titles = new Map<string, string>();
   readonly #toolLines = new ToolLines(OUTPUT_LINES);
-  #theme: Theme;
+  readonly #theme: Theme;
   /** Whether the last written character left a line open, by sink. */
   #midLine: Sink | undefined;
   /** The indent of the lines of sub-agents. */
@@ -49,14 +40,12 @@ export class Screen {
 
   constructor(options: ScreenOptions) {
     this.#options = options;
-    this.#theme = options.theme ?? "dark";
+    this.#theme = new Theme({ colour: options.colour, unicode: true }, options.theme);
   }
 
   /** False when the theme does not exist. */
   setTheme(name: string): boolean {
-    const theme = THEMES.find((known) => known === name);
-    if (theme !== undefined) this.#theme = theme;
-    return theme !== undefined;
+    return this.#theme.set(name);
   }
 
   get width(): number {
@@ -215,8 +204,7 @@ export class Screen {
 
   #paint(role: Role | undefined, text: string): string {
     const safe = shown(text, this.#options.aside);
-    const code = role === undefined ? "" : COLOURS[this.#theme][role];
-    return this.#options.colour && code !== "" ? `\u001b[${code}m${safe}\u001b[0m` : safe;
+    return role === undefined ? safe : this.#theme.paint(role, safe);
   }
 }
 

@@ -9,8 +9,7 @@ import type { Event, EventOf } from "../../core/event.js";
 import { loadSettings, type Loaded } from "../../settings/settings.js";
 import { openSession, type HostSession } from "../../host/session.js";
 import { buildEngine } from "../compose/build-engine.js";
-import { Conversation } from "../chat/conversation.js";
-import { openTerminal } from "../chat/terminal.js";
+import { openChat } from "../chat/open-chat.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { Screen, usageLine, wantsColour } from "../chat/screen.js";
 import { endOnSignal } from "../compose/signals.js";
@@ -63,13 +62,11 @@ async function scratchFolder(): Promise<string> {
 
 /** At a terminal the demo continues as a chat. */
 async function chat(agent: Agent, loaded: Loaded, env: NodeJS.ProcessEnv): Promise<number> {
-  const { input, screen } = openTerminal(loaded, env);
-  const conversation = new Conversation(agent, input, screen);
-  conversation.leaveOnSignals();
+  const { view, conversation } = await openChat(agent, loaded, env);
   try {
     return await conversation.run({}, PROMPT);
   } finally {
-    input.close();
+    await view.dispose(undefined);
   }
 }
 

@@ -7,8 +7,9 @@ import type { EventOf } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { Loaded } from "../../settings/settings.js";
 import { openSession, type HostSession } from "../../host/session.js";
-import { Questions } from "../chat/questions.js";
 import { asker } from "../chat/asker.js";
+import { Interview } from "../chat/interview.js";
+import { PlainQuestions } from "../chat/plain-questions.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
 import { withOfflineModel } from "../compose/offline.js";
@@ -104,11 +105,12 @@ function outcomeOf({ outcome, finish }: EventOf<"turn.ended">): Outcome {
 async function runAsking(session: HostSession, { parts, mentions }: Asked, screen: Screen, signals: SignalWatch): Promise<Outcome> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   signals.listen(terminal, () => void session.interrupt("interrupted by the user"));
-  const questions = new Questions(asker(terminal), screen, session);
+  const interview = new Interview(new PlainQuestions(screen, asker(terminal).ask), session);
   let outcome: Outcome = "failed";
   try {
     for await (const event of session.prompt(parts, { mentions })) {
-      questions.follow(event);
+      screen.show(event);
+      interview.follow(event);
       if (event.type === "turn.ended") outcome = outcomeOf(event);
     }
     return outcome;

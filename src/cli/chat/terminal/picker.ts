@@ -1,0 +1,88 @@
+/** A list to pick from, with a filter that is typed. Esc picks nothing. */
+import {
+  fuzzyFilter,
+  getKeybindings,
+  Input,
+  SelectList,
+  truncateToWidth,
+  type Component,
+  type Focusable,
+  type SelectListTheme,
+} from "@earendil-works/pi-tui";
+import type { Theme } from "../theme.js";
+import type { Choice } from "../view.js";
+import { foreign } from "./part-rows.js";
+
+const MOST_ROWS = 10;
+
+export function listTheme(theme: Theme): SelectListTheme {
+  return {
+    selectedPrefix: (text) => theme.paint("accent", text),
+    selectedText: (text) => theme.bold(text),
+    description: (text) => theme.paint("aside", text),
+    scrollInfo: (text) => theme.paint("aside", text),
+    noMatch: (text) => theme.paint("aside", text),
+  };
+}
+
+export class Picker implements Component, Focusable {
+  focused = false;
+  readonly #theme: Theme;
+  readonly #title: string;
+  readonly #choices: readonly Choice[];
+  readonly #filter = new Input();
+  readonly #done: (value: string | undefined) => void;
+  #list: SelectList;
+
+  constructor(theme: Theme, title: string, choices: readonly Choice[], done: (value: string | undefined) => void) {
+    this.#theme = theme;
+    this.#title = foreign(title);
+    this.#choices = choices;
+    this.#done = done;
+    this.#list = this.#listOf(choices);
+    const current = choices.findIndex((choice) => choice.current === true);
+    if (current > 0) this.#list.setSelectedIndex(current);
+  }
+
+  handleInput(data: string): void {
+    const keys = getKeybindings();
+    const isForList = (["up", "down", "pageUp", "pageDown", "confirm", "cancel"] as const).some((name) =>
+      keys.matches(data, `tui.select.${name}`),
+    );
+    if (isForList) return this.#list.handleInput(data);
+    this.#filter.handleInput(data);
+    const words = this.#filter.getValue();
+    this.#list = this.#listOf(
+      words === "" ? this.#choices : fuzzyFilter([...this.#choices], words, ({ label, description = "" }) => `${label} ${description}`),
+    );
+  }
+
+  render(width: number): string[] {
+    this.#filter.focused = this.focused;
+    const title = this.#theme.bold(truncateToWidth(this.#title, width, this.#theme.marks.more));
+    return [
+      "",
+      title,
+      ...this.#filter.render(width),
+      ...this.#list.render(width),
+      this.#theme.paint("aside", "Enter takes it, Esc does not"),
+    ];
+  }
+
+  invalidate(): void {
+    this.#filter.invalidate();
+    this.#list.invalidate();
+  }
+
+  #listOf(choices: readonly Choice[]): SelectList {
+    const items = choices.map(({ value, label, description = "", current }) => ({
+      value,
+      label: `${current === true ? this.#theme.marks.call : " "} ${foreign(label)}`,
+      description: foreign(description),
+    }));
+    const list = new SelectList(items, MOST_ROWS, listTheme(this.#theme), { minPrimaryColumnWidth: 24, maxPrimaryColumnWidth: 60 });
+    list.onSelect = ({ value }) => this.#done(value);
+    list.onCancel = () => this.#done(undefined);
+    return list;
+  }
+}
