@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { put, tree } from "../extensions/files.js";
 import { scratch } from "../process/harness.js";
-import { chat, CLEAR_LINE, hasTerminal, TAB } from "./chat.js";
+import { bash, chat, CLEAR_LINE, hasTerminal, TAB } from "./chat.js";
 
 const skill = (text: string) => `---\ndescription: Greets somebody\nargument-hint: <name>\n---\n${text}\n`;
 
@@ -22,12 +22,12 @@ describe.skipIf(!hasTerminal)("skills", () => {
     await talk.enter("/skills");
     await talk.shows("/greet <name>", "Greets somebody");
     await talk.press("/gre");
-    await talk.press(TAB, "/gre");
-    await talk.press("Ada\r", "et ");
-    await talk.shows("Hello, Ada.", "(completed;");
+    await talk.shows("→ greet");
+    await talk.press(TAB, "Ada\r");
+    await talk.shows("Hello, Ada.", "tokens in");
     put(cwd, { ".parley/skills/bow/SKILL.md": skill("Bow to $1.") });
     await talk.enter("/bow Grace");
-    await talk.shows("At your service.", "(completed;");
+    await talk.shows("At your service.", "tokens in");
     await talk.leave();
   });
 
@@ -36,9 +36,9 @@ describe.skipIf(!hasTerminal)("skills", () => {
     const talk = chat({ cwd });
     await talk.shows("! ", "odd/SKILL.md");
     await talk.enter("say heron");
-    await talk.shows("heron\r", "heron\r");
+    await talk.shows("> say heron", "heron", "tokens in");
     await talk.leave();
-    expect(talk.seen.match(/odd\/SKILL\.md/g)).toHaveLength(1);
+    expect(talk.text.match(/odd\/SKILL\.md/g)).toHaveLength(1);
   });
 });
 
@@ -62,12 +62,13 @@ describe.skipIf(!hasTerminal)("sub-agents", () => {
     await talk.enter("/agents");
     await talk.shows("general", "explore", "scribe");
     await talk.enter("go");
-    await talk.shows("● Spawn: one");
-    await talk.press("y\r", "Allow?");
-    await talk.shows("\n  ● Write to a.txt", "All done.", "(completed;");
+    await talk.shows("● Spawn one", "│ Write a.txt");
+    await talk.enter("y");
+    await talk.shows("● Write a.txt", "All done.", "tokens in");
+    await talk.showsRow(/^ {2}● Write a\.txt$/);
     await talk.leave();
     expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("written");
-    expect(talk.seen).not.toContain("aside");
+    expect(talk.text).not.toContain("aside");
   });
 });
 
@@ -86,13 +87,15 @@ describe.skipIf(!hasTerminal)("plan mode", () => {
       ],
     });
     await talk.enter("/mode plan");
-    await talk.enter("go", "plan> ");
-    await talk.shows("1. step", "31. the very last");
-    await talk.press("not so long\r", "Go ahead?");
-    await talk.shows("denied", "1. write a.txt");
-    await talk.press("y\r", "Go ahead?");
-    await talk.press("y\r", "Allow?");
-    await talk.shows("Done.", "(completed;");
+    await talk.shows("The mode is plan");
+    await talk.enter("go");
+    await talk.shows("1. step", "31. the very last", "y go ahead", "n no, or write what to change");
+    await talk.enter("not so long");
+    await talk.shows("denied: not so long", "1. write a.txt", "y go ahead");
+    await talk.enter("y");
+    await talk.shows("│ Write a.txt", "y once");
+    await talk.enter("y");
+    await talk.shows("Done.", "tokens in");
     await talk.leave();
     expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("planned");
   });
@@ -108,10 +111,11 @@ describe.skipIf(!hasTerminal)("plan mode", () => {
         { say: "Done." },
       ],
     });
-    await talk.enter("go", "plan> ");
-    await talk.press("a\r", "Go ahead?");
-    await talk.shows("● Write to a.txt", "Done.");
-    await talk.leave("auto_edit> ");
+    await talk.enter("go");
+    await talk.shows("a go ahead, and edit files unasked");
+    await talk.enter("a");
+    await talk.shows("● Write a.txt", "Done.", "auto_edit · rehearsal");
+    await talk.leave();
     expect(existsSync(join(cwd, "a.txt"))).toBe(true);
   });
 });
@@ -127,9 +131,9 @@ describe.skipIf(!hasTerminal)("the todo list", () => {
     await talk.enter("/todo");
     await talk.shows("(the todo list is empty)");
     await talk.enter("go");
-    await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat", "Noted.");
+    await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat", "Noted.", "tokens in");
     await talk.enter("/todo");
-    await talk.shows("☑ buy milk", "◐ buy bread", "☐ eat");
+    await talk.shows("Noted.", "☑ buy milk", "◐ buy bread", "☐ eat");
     await talk.leave();
   });
 });
@@ -151,15 +155,11 @@ describe.skipIf(!hasTerminal)("hooks", () => {
       cwd,
       args: ["--auto-approve"],
       env: { PARLEY_HOME: scratch({ "config.yaml": stringify({ hooks }) }) },
-      responses: [
-        { call: { tool: "Bash", args: { command: "touch a.txt" } } },
-        { expect: { toolResult: "no touching" }, call: { tool: "Bash", args: { command: "echo wa''ter" } } },
-        { say: "Done." },
-      ],
+      responses: [{ call: bash("touch a.txt") }, { expect: { toolResult: "no touching" }, call: bash("echo wa''ter") }, { say: "Done." }],
     });
-    await talk.enter("go", "yolo> ");
-    await talk.shows("denied", "no touching", "│ water", "! ", "post_tool_use", "Done.", "(completed;");
-    await talk.leave("yolo> ");
+    await talk.enter("go");
+    await talk.shows("denied", "no touching", "● Bash echo wa''ter", "water", "! ", "post_tool_use", "Done.", "tokens in");
+    await talk.leave();
     expect(existsSync(join(cwd, "a.txt"))).toBe(false);
   });
 });
@@ -171,7 +171,7 @@ describe.skipIf(!hasTerminal)("memory files", () => {
     await talk.enter("/context");
     await talk.shows("Memory files", "AGENTS.md", "more.md");
     await talk.enter("go");
-    await talk.shows("Yes.", "(completed;");
+    await talk.shows("Yes.", "tokens in");
     await talk.leave();
   });
 });
@@ -187,14 +187,14 @@ describe.skipIf(!hasTerminal)("compaction", () => {
       ],
     });
     await talk.enter("tell me");
-    await talk.shows("(completed;");
+    await talk.shows("tokens in");
     await talk.enter("go on");
-    await talk.shows("There.", "(completed;");
+    await talk.shows("There.", "tokens in");
     await talk.enter("/compact");
     await talk.shows("is summed up", "was summed up");
-    expect(talk.seen.match(/was summed up/g)).toHaveLength(1);
+    expect(talk.text.match(/was summed up/g)).toHaveLength(1);
     await talk.enter("and then?");
-    await talk.shows("They flew.", "(completed;");
+    await talk.shows("They flew.", "tokens in");
     await talk.leave();
   });
 
@@ -203,15 +203,15 @@ describe.skipIf(!hasTerminal)("compaction", () => {
       responses: [{ say: "A story." }, { say: "There." }, { fail: { status: 400, message: "not today" } }, { say: "It goes on." }],
     });
     await talk.enter("tell me");
-    await talk.shows("(completed;");
+    await talk.shows("tokens in");
     await talk.enter("go on");
-    await talk.shows("There.", "(completed;");
+    await talk.shows("There.", "tokens in");
     await talk.enter("/compact");
     await talk.shows("could not be summed up: not today");
     await talk.enter("and then?");
-    await talk.shows("It goes on.", "(completed;");
+    await talk.shows("It goes on.", "tokens in");
     await talk.leave();
-    expect(talk.seen.match(/could not be summed up/g)).toHaveLength(1);
+    expect(talk.text.match(/could not be summed up/g)).toHaveLength(1);
   });
 });
 
@@ -225,11 +225,10 @@ describe.skipIf(!hasTerminal)("mentions", () => {
         { expect: { lastUser: "const a = 1;" }, say: "One." },
       ],
     });
-    await talk.press('see @"my notes.md" and @src/');
-    await talk.press("\r", "@src/");
-    await talk.shows("Plum.", "(completed;");
+    await talk.enter('see @"my notes.md" and @src/');
+    await talk.shows("Plum.", "tokens in");
     await talk.press(`nothing${CLEAR_LINE}and @src/*.ts\r`);
-    await talk.shows("One.", "(completed;");
+    await talk.shows("One.", "tokens in");
     await talk.leave();
   });
 
@@ -237,8 +236,9 @@ describe.skipIf(!hasTerminal)("mentions", () => {
     const far = join(tree({ "far.txt": "far away" }), "far.txt");
     const talk = chat({ cwd: tree({}), responses: [{ expect: { lastUser: "far away" }, say: "Seen." }] });
     await talk.enter(`see @${far}`);
-    await talk.press("y\r", "Allow?");
-    await talk.shows("Seen.", "(completed;");
+    await talk.shows(far, "y once");
+    await talk.enter("y");
+    await talk.shows("Seen.", "tokens in");
     await talk.leave();
   });
 });

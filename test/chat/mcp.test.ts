@@ -16,12 +16,13 @@ describe.skipIf(!hasTerminal)("MCP servers", () => {
       responses: [{ call: { tool: "mcp__lab__steps", args: {} } }, { say: "Done." }],
     });
     await talk.press("go");
-    await talk.shows("MCP ready: 1/1", "> go");
-    await talk.press("\r", "");
-    await talk.press("y\r", "Allow?");
-    await talk.shows("● ", "│ ", "first", "second", "Done.", "(completed;");
+    await talk.shows("MCP ready: 1/1", "──\ngo");
+    await talk.press("\r");
+    await talk.shows("y once");
+    await talk.enter("y");
+    await talk.shows("● lab: steps", "first", "second", "Done.", "tokens in");
     await talk.enter("/mcp");
-    await talk.shows("lab");
+    await talk.shows("lab", "connected");
     await talk.enter("/mcp lab");
     await talk.shows("mcp__lab__echo");
     await talk.leave();
@@ -35,22 +36,24 @@ describe.skipIf(!hasTerminal)("MCP servers", () => {
         { expect: { lastUser: "buy milk" }, say: "Read." },
       ],
     });
-    await talk.press("/lab:re", "MCP ready: 1/1");
-    await talk.press(TAB, "> /lab:re");
-    await talk.press("a.ts\r", "view ");
-    await talk.shows("Reviewed.", "(completed;");
+    await talk.shows("MCP ready: 1/1");
+    await talk.press("/lab:re");
+    await talk.shows("→ lab:review");
+    await talk.press(TAB, "a.ts\r");
+    await talk.shows("Reviewed.", "tokens in");
     await talk.enter("see @lab:memo://one");
-    await talk.shows("Read.", "(completed;");
+    await talk.shows("Read.", "tokens in");
     await talk.leave();
   });
 
   it("that are no good are one line, and cost the chat nothing", async () => {
     const talk = chat({ env: home({ bad: raw("dies-at-start") }) });
-    await talk.press("say heron\r", "MCP ready: 0/1");
-    await talk.shows("heron\r", "heron\r", "(completed;");
+    await talk.shows("MCP ready: 0/1");
+    await talk.enter("say heron");
+    await talk.shows("> say heron", "heron", "tokens in");
     await talk.enter("/mcp");
     await talk.shows("bad");
     await talk.leave();
-    expect(talk.seen.match(/! bad: /g)).toHaveLength(1);
+    expect(talk.text.match(/! bad: /g)).toHaveLength(1);
   });
 });

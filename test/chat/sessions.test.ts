@@ -3,19 +3,19 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { run, scratch, start } from "../process/harness.js";
-import { chat, hasTerminal } from "./chat.js";
+import { chat, DOWN, ENTER, ESC, hasTerminal } from "./chat.js";
 
 describe.skipIf(!hasTerminal)("a stored session", () => {
   it("is resumed with its end on the screen, and with what the model knew", async () => {
     const [cwd, env] = [scratch(), { PARLEY_HOME: scratch() }];
     const first = chat({ cwd, env });
     await first.enter("remember the word plum");
-    await first.shows("(completed;");
+    await first.shows("tokens in");
     await first.leave();
     const second = chat({ cwd, env, args: ["--resume", "latest"] });
     await second.shows("> remember the word plum");
     await second.enter("what word did I tell you to remember?");
-    await second.shows("plum", "(completed;");
+    await second.shows("plum", "tokens in");
     await second.leave();
   });
 
@@ -29,15 +29,20 @@ describe.skipIf(!hasTerminal)("a stored session", () => {
     await holder.next("session.ready");
     const talk = chat({ cwd, env });
     await talk.enter("/resume");
-    await talk.shows("The stored sessions", "remember the word plum");
+    await talk.shows("The stored sessions", `→ say heron ${cwd} · just now`, `remember the word plum ${cwd} · just now`);
+    await talk.press(ESC);
+    await talk.hides("The stored sessions");
     await talk.enter("/resume held");
     await talk.shows("Error: ", String(holder.child.pid));
     await talk.enter("/resume nowhere");
     await talk.shows("Error: No session 'nowhere'");
-    await talk.enter("/resume elsewhere");
+    expect(talk.text).not.toMatch(/01[0-9A-Z]{24}/);
+    await talk.enter("/resume");
+    await talk.shows("The stored sessions");
+    await talk.press(DOWN, ENTER);
     await talk.shows("parley · ", "> remember the word plum");
     await talk.enter("what word did I tell you to remember?");
-    await talk.shows("plum", "(completed;");
+    await talk.shows("plum", "tokens in");
     await talk.leave();
     expect(await holder.finish()).toBe(0);
   });
@@ -47,7 +52,7 @@ describe.skipIf(!hasTerminal)("the conversation", () => {
   it("begins anew with /clear, and is what it was with /chat resume", async () => {
     const talk = chat();
     await talk.enter("remember the word plum");
-    await talk.shows("(completed;");
+    await talk.shows("tokens in");
     await talk.enter("/chat save fruit");
     await talk.shows("Saved as 'fruit'");
     await talk.enter("/chat list");
@@ -59,7 +64,7 @@ describe.skipIf(!hasTerminal)("the conversation", () => {
     await talk.enter("/chat resume fruit");
     await talk.shows("'fruit' again");
     await talk.enter("what word did I tell you to remember?");
-    await talk.shows("plum", "(completed;");
+    await talk.shows("plum", "tokens in");
     await talk.enter("/chat delete fruit");
     await talk.shows("is gone");
     await talk.leave();
@@ -71,15 +76,15 @@ describe.skipIf(!hasTerminal)("the conversation", () => {
     await talk.enter("/copy");
     await talk.shows("! There is no answer");
     await talk.enter("say heron");
-    await talk.shows("(completed;");
+    await talk.shows("tokens in");
     await talk.enter("/copy");
-    await talk.shows("Copied 5 characters.");
+    await talk.shows("5 characters were sent to the terminal's clipboard; not every terminal takes them.");
     await talk.enter("/export said.md");
     await talk.shows("said.md");
     await talk.enter("/export said.md");
     await talk.shows("Error: ", "not overwritten");
     await talk.leave();
-    expect(talk.pty.raw).toContain(`\u001b]52;c;${Buffer.from("heron").toString("base64")}\u0007`);
+    expect(talk.screen.clipboard).toBe("heron");
     expect(readFileSync(join(cwd, "said.md"), "utf8")).toContain("## Assistant\n\nheron");
     expect(readdirSync(cwd)).toEqual(["said.md"]);
   });

@@ -27,8 +27,8 @@ describe.skipIf(!hasTerminal)("an approval question at a terminal", () => {
     expect(pty.seen).not.toMatch(TRACE);
   });
 
-  it.each([[["-p", "run `echo x`"]], [["demo"]]])("is denied with Ctrl-D, and the turn goes on (%j)", async (args) => {
-    const pty = terminal(args);
+  it("is denied with Ctrl-D, and the turn goes on", async () => {
+    const pty = terminal(["-p", "run `echo x`"]);
     await pty.type("Allow?", CTRL_D);
     expect(await pty.exited).toBe(0);
     expect(pty.seen).toMatch(/denied: .*\(the terminal was closed\)/);
@@ -53,27 +53,6 @@ describe.skipIf(!hasTerminal)("an approval question at a terminal", () => {
   });
 });
 
-describe.skipIf(!hasTerminal)("the demo", () => {
-  it("is a chat from there on", async () => {
-    const pty = terminal(["demo"]);
-    await pty.type("Allow?", "y\r");
-    await pty.type("the check passes", "");
-    await pty.type("(completed;", "");
-    await pty.type("\n> ", "say heron\r");
-    await pty.type("heron\r", "");
-    await pty.type("\n> ", "/quit\r");
-    expect([await pty.exited, pty.seen]).toEqual([0, expect.stringContaining("What to type next")]);
-  });
-
-  it("can be interrupted, and left", async () => {
-    const pty = terminal(["demo"]);
-    await pty.type("Allow?", CTRL_C);
-    await pty.type("(interrupted;", CTRL_C);
-    expect(await pty.exited).toBe(130);
-    expect(pty.seen).not.toMatch(TRACE);
-  });
-});
-
 describe.skipIf(!hasTerminal)("parley -p at a terminal", () => {
   it("hears the answer to its question after Ctrl-Z and fg", async () => {
     const shell = await shellWith(["--provider", "rehearsal", "-p", "run `echo wa''ter`"], "nothing");
@@ -84,46 +63,6 @@ describe.skipIf(!hasTerminal)("parley -p at a terminal", () => {
     await shell.type("water", "");
     await shell.type("shell: ", "exit 7\r");
     expect(await shell.exited).toBe(7);
-  });
-});
-
-describe.skipIf(!hasTerminal)("the chat", () => {
-  it("comes back to its prompt after Ctrl-C at a question", async () => {
-    const pty = terminal([]);
-    await pty.type("\n> ", "run `echo x`\r");
-    await pty.type("Allow?", CTRL_C);
-    await pty.type("(interrupted;", "");
-    await pty.type("\n> ", "say heron\r");
-    await pty.type("(completed;", "");
-    await pty.type("\n> ", "/quit\r");
-    expect(await pty.exited).toBe(0);
-    expect(pty.seen).not.toMatch(TRACE);
-  });
-
-  it("is left in order with a second Ctrl-C", async () => {
-    const pty = terminal([]);
-    await pty.type("\n> ", "run `echo x`\r");
-    await pty.type("Allow?", CTRL_C + CTRL_C);
-    expect(await pty.exited).toBe(130);
-    expect(pty.seen).toContain("(interrupted;");
-    expect(pty.seen).not.toMatch(TRACE);
-  });
-
-  it("is left with Ctrl-C at its prompt", async () => {
-    const pty = terminal([]);
-    await pty.type("\n> ", CTRL_C);
-    expect(await pty.exited).toBe(130);
-    expect(pty.seen).not.toMatch(TRACE);
-  });
-
-  it("is left with Ctrl-D, at a question after the call was denied", async () => {
-    const pty = terminal([]);
-    await pty.type("\n> ", "run `echo x`\r");
-    await pty.type("Allow?", CTRL_D);
-    expect(await pty.exited).toBe(0);
-    expect(pty.seen).toMatch(/denied: .*\(the terminal was closed\)/);
-    expect(pty.seen).toContain("(completed;");
-    expect(pty.seen).not.toMatch(TRACE);
   });
 });
 

@@ -32,11 +32,12 @@ export async function shellWith(args: string[], behind: "program" | "nothing" = 
   return shell;
 }
 
-function shellLine(args: string[]): string {
+/** The built command as a shell takes it. */
+export function shellLine(args: string[]): string {
   return [process.execPath, PARLEY, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
 }
 
-function inTerminal(command: string, env: Record<string, string>, cwd: string) {
+export function inTerminal(command: string, env: Record<string, string>, cwd: string) {
   const child = spawn("script", ["-qec", command, "/dev/null"], { cwd, env: environment({ TERM: "xterm", ...env }) });
   const pty = {
     /** Without colours and cursor movements. */
@@ -51,7 +52,12 @@ function inTerminal(command: string, env: Record<string, string>, cwd: string) {
       at = pty.seen.indexOf(after, at) + after.length;
       child.stdin.write(keys);
     },
+    /** Types at once. */
+    write: (keys: string): void => void child.stdin.write(keys),
+    /** Hears everything that comes from now on. */
+    listen: (take: (text: string) => void): void => void child.stdout.on("data", (bytes: Buffer) => take(heard.write(bytes))),
   };
+  const heard = new StringDecoder("utf8");
   let at = 0;
   const decoder = new StringDecoder("utf8");
   child.stdout.on("data", (text: Buffer) => {
@@ -61,6 +67,8 @@ function inTerminal(command: string, env: Record<string, string>, cwd: string) {
   });
   child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
-  onTestFailed(() => console.error(`On the screen:\n${pty.seen}\nwaited for below:\n${pty.seen.slice(at)}`));
+  onTestFailed(() => {
+    if (at > 0) console.error(`On the screen:\n${pty.seen}\nwaited for below:\n${pty.seen.slice(at)}`);
+  });
   return pty;
 }

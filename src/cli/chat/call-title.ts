@@ -11,9 +11,11 @@ export function callTitle({ name, title, args = {}, paths = [] }: Call): string 
   return subject === "" ? name : `${name} ${oneLine(subject)}`;
 }
 
-/** A title without the tool's name, which stands before it. */
+/** A title without the tool's name, which stands before it: "Spawn: one, two", "Ask: Which colour?". */
 function plainTitle(name: string, title = ""): string {
-  return title === name ? "" : title;
+  if (title === name) return "";
+  const [first = ""] = title.split(": ", 1);
+  return name.startsWith(first) ? title.slice(first.length + 2) : title;
 }
 
 function oneLine(text: string): string {

@@ -40,7 +40,7 @@ export class Conversation implements ChatListener {
   #isInterrupted = false;
   /** Prompts that wait for the end of the turn. */
   #queue: string[] = [];
-  /** What the user did between two prompts, for the model to know. */
+  /** The user's own commands between two prompts, for the model to know. */
   #asides: Part[] = [];
   #isLeaving = false;
   #idle: () => void = () => {};
@@ -142,7 +142,7 @@ export class Conversation implements ChatListener {
       case "exit":
         return this.#view.leave(0);
       case "theme":
-        return void this.#theme(command.args);
+        return void this.#theme(command.args).then(() => this.#rest());
       case "steer":
         return this.steered(command.args);
       default:
@@ -164,7 +164,7 @@ export class Conversation implements ChatListener {
     });
     this.#busy.add(id);
     this.#isInterrupted = false;
-    this.#view.busy(asked.command === undefined || this.#hasTurn);
+    this.#view.busy(true);
     void this.#agent.send({ type: "turn.prompt", id, session: this.#session, ...asked });
   }
 
@@ -188,15 +188,20 @@ export class Conversation implements ChatListener {
   }
 
   async #choose(name: string, { text, choices = [] }: Extract<CommandReply["result"], { type: "dialog" }>): Promise<void> {
+    // The session at hand is not one to go on with.
+    const offered = name === "resume" ? choices.filter(({ current }) => current !== true) : choices;
+    if (offered.length === 0) return this.#view.say("aside", "There is no other session of this workspace.");
     const picked = await this.#view.pick(
       text,
-      choices.map((choice) => ({ ...choice, label: choice.label ?? choice.value })),
+      offered.map((choice) => ({ ...choice, label: choice.label ?? choice.value })),
     );
-    if (picked !== undefined) this.#command({ name, args: picked });
+    if (picked === undefined) this.#rest();
+    else this.#command({ name, args: picked });
   }
 
   async #theme(name: string): Promise<void> {
-    const chosen = name === "" ? await this.#view.pick("Themes (theme: NAME in config.yaml keeps one)", THEMES.map(asChoice)) : name;
+    const choices = THEMES.map((value) => ({ value, label: value, current: value === this.#view.theme }));
+    const chosen = name === "" ? await this.#view.pick("Themes (theme: NAME in config.yaml keeps one)", choices) : name;
     if (chosen === undefined) return;
     if (this.#view.setTheme(chosen)) this.#view.say("aside", `The theme is ${chosen}.`);
     else this.#view.say("error", `There is no theme '${chosen}' (${THEMES.join(", ")})`);
@@ -324,16 +329,17 @@ export class Conversation implements ChatListener {
     this.#prompt(next);
   }
 
+  /** Nothing came of the last words, or it is told already. */
+  #rest(): void {
+    if (this.#busy.size === 0) this.#view.busy(false);
+  }
+
   #newInterview(): Interview {
     return new Interview(this.#view, {
       answer: (answers) => this.#agent.send({ type: "approval.answer", session: this.#session, answers }),
       answerRequest: (request, ok, data) => this.#agent.send({ type: "host.answer", session: this.#session, request, ok, data }),
     });
   }
-}
-
-function asChoice(value: string): { value: string; label: string } {
-  return { value, label: value };
 }
 
 /** The command's own reply shows the result of /compact, too. */

@@ -27,11 +27,6 @@ export class Interview {
     this.#session = session;
   }
 
-  /** Whether the user is being asked something. */
-  get isAsking(): boolean {
-    return this.#open.size > 0;
-  }
-
   follow(event: Event): void {
     if (event.type === "tool.started" || event.type === "tool.ended") this.#withdraw(event.call);
     if (event.type === "approval.settled") this.#withdraw(event.call);

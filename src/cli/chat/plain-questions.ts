@@ -1,5 +1,6 @@
 /** The questions of a session in plain lines. */
 import type { Call } from "../../core/event.js";
+import { argumentRows } from "./call-arguments.js";
 import { callTitle } from "./call-title.js";
 import { approvalOptions } from "./replies-of-people.js";
 import type { Screen } from "./screen.js";
@@ -23,7 +24,7 @@ export class PlainQuestions implements Pick<ChatView, "approve" | "answer"> {
     this.#screen.line(`${this.#screen.foreign(callTitle(call))} needs your approval.`);
     if (preview.length > 0) this.#screen.parts(preview);
     else if (typeof args["command"] === "string") this.#screen.line(this.#screen.foreign(args["command"].replace(/^/gm, "  $ ")));
-    else this.#screen.line(this.#screen.foreign(JSON.stringify(args, undefined, 2).replace(/^/gm, "  ")));
+    else for (const row of argumentRows(args)) this.#screen.line(this.#screen.foreign(`  ${row}`));
     for (const { key, words } of approvalOptions(call)) this.#screen.line(`  ${key}  ${this.#screen.foreign(words)}`);
     return this.#ask("Allow? ", signal);
   }

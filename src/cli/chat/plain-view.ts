@@ -5,6 +5,7 @@ import type { Call, Event } from "../../core/event.js";
 import { PlainQuestions } from "./plain-questions.js";
 import { commandOf } from "./results.js";
 import { endLine, Screen, type ScreenOptions } from "./screen.js";
+import type { ThemeName } from "./theme.js";
 import type { ChatListener, ChatView, Choice, Status, Tone } from "./view.js";
 
 export class PlainView implements ChatView {
@@ -17,7 +18,8 @@ export class PlainView implements ChatView {
   #early: string[] = [];
   #answers: ((line: string) => void) | undefined;
   #mode = "default";
-  #isBusy = false;
+  /** Whether the last thing printed is a prompt. */
+  #isPrompting = false;
   #code = 0;
   #typed = "";
   #resolveLeft: () => void = () => {};
@@ -53,7 +55,7 @@ export class PlainView implements ChatView {
     else this.#screen.error(text);
   }
 
-  /** What was just typed stands there already. */
+  /** A line that was just typed stands there already. */
   prompted(text: string): void {
     if (text !== this.#typed) this.#screen.line(`> ${this.#screen.foreign(text)}`);
     this.#typed = "";
@@ -72,8 +74,8 @@ export class PlainView implements ChatView {
   }
 
   busy(isBusy: boolean): void {
-    if (this.#isBusy && !isBusy) this.#prompt();
-    this.#isBusy = isBusy;
+    const isFree = this.#listener !== undefined && this.#answers === undefined;
+    if (!isBusy && isFree && !this.#isPrompting) this.#prompt();
   }
 
   queued(prompts: readonly string[]): void {
@@ -83,6 +85,10 @@ export class PlainView implements ChatView {
 
   edit(text: string): void {
     this.#screen.aside(`(not sent: ${text})`);
+  }
+
+  get theme(): ThemeName {
+    return this.#screen.theme;
   }
 
   setTheme(name: string): boolean {
@@ -136,12 +142,15 @@ export class PlainView implements ChatView {
   #entered(line: string): void {
     if (this.#answers !== undefined && commandOf(line.trim()) === undefined) return this.#answers(line);
     this.#typed = line.trim();
+    this.#isPrompting = false;
     if (this.#listener === undefined) this.#early.push(line);
     else if (this.#typed === "") this.#prompt();
     else this.#listener.entered(line);
   }
 
   #prompt(): void {
-    if (!this.#closed.signal.aborted) process.stdout.write(`\n${this.#mode === "default" ? "" : this.#mode}> `);
+    if (this.#closed.signal.aborted) return;
+    this.#isPrompting = true;
+    process.stdout.write(`\n${this.#mode === "default" ? "" : this.#mode}> `);
   }
 }

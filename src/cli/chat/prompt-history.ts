@@ -27,7 +27,7 @@ export class PromptHistory {
     return [...new Set([...this.#own, ...this.#kept()])].slice(0, MOST_PROMPTS);
   }
 
-  /** Written at once, so that chats side by side keep each other's prompts. What holds a key, or is very long, is kept for this chat only. */
+  /** Written at once, so that chats side by side keep each other's prompts. A prompt with a key in it, or a very long one, is kept for this chat only. */
   add(text: string): void {
     this.#own.unshift(text);
     if (text.length > MOST_CHARS || this.#redactor.ranges(text).length > 0) return;

@@ -1,4 +1,4 @@
-/** What a person's reply to a question means. */
+/** The answers that a person may give to a question, and the meaning of a reply. */
 import type { Call, Covers } from "../../core/event.js";
 import type { Answer } from "../../core/op.js";
 import type { QuestionAnswers, Questions } from "../../core/question.js";
@@ -39,7 +39,7 @@ export function readApproval(asked: Call, reply: string): Answer {
   return { call, decision: "deny", reason: /^(n|no)?$/i.test(word) ? "the user said no" : word };
 }
 
-export function isPlan({ preview = [] }: Call): boolean {
+function isPlan({ preview = [] }: Call): boolean {
   return preview.some((part) => part.type === "plan");
 }
 

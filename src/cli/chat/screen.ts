@@ -43,6 +43,10 @@ export class Screen {
     this.#theme = new Theme({ colour: options.colour, unicode: true }, options.theme);
   }
 
+  get theme(): ThemeName {
+    return this.#theme.name;
+  }
+
   /** False when the theme does not exist. */
   setTheme(name: string): boolean {
     return this.#theme.set(name);

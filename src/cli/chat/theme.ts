@@ -84,6 +84,10 @@ export class Theme {
     this.#name = name;
   }
 
+  get name(): ThemeName {
+    return this.#name;
+  }
+
   /** False when there is no such theme. */
   set(name: string): boolean {
     const known = THEMES.find((each) => each === name);

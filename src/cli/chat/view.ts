@@ -1,4 +1,5 @@
 /** The contract between the conversation and what shows it: a full terminal, or plain lines where the terminal can do no more. */
+import type { ThemeName } from "./theme.js";
 import type { Mode } from "../../core/config.js";
 import type { Part } from "../../core/content.js";
 import type { Call, Event } from "../../core/event.js";
@@ -67,6 +68,7 @@ export interface ChatView {
   answer(question: { text: string; options: readonly Choice[]; isMultiple: boolean }, signal: AbortSignal): Promise<string | undefined>;
   /** The value that the user picks; undefined where none is picked. */
   pick(title: string, choices: readonly Choice[]): Promise<string | undefined>;
+  readonly theme: ThemeName;
   /** False when there is no such theme. */
   setTheme(name: string): boolean;
   /** Takes no more input; the last code counts. */

@@ -10,7 +10,7 @@ export abstract class Block implements Component {
   render(width: number): string[] {
     if (width !== this.#width) {
       this.#width = width;
-      this.#rows = this.draw(width);
+      this.#rows = clipped(this.draw(width), width);
     }
     return this.#rows;
   }
@@ -20,6 +20,11 @@ export abstract class Block implements Component {
   }
 
   protected abstract draw(width: number): string[];
+}
+
+/** The renderer ends the program at a row that is too wide, so that none may be, however narrow the screen. */
+export function clipped(rows: readonly string[], width: number): string[] {
+  return rows.map((row) => (visibleWidth(row) > width ? truncateToWidth(row, width, "") : row));
 }
 
 /** Text in one style, wrapped at words, with a mark before its first row. */

@@ -57,12 +57,16 @@ export class LifeLine implements Component {
   }
 
   render(width: number): string[] {
-    if (this.#timer === undefined) return [];
+    const since = performance.now() - this.#since;
+    // Work that is over at once needs no word.
+    if (this.#timer === undefined || since < FRAME_MS) return [];
     const { marks } = this.#theme;
     const spin = marks.spin[this.#frame % marks.spin.length] ?? "";
     const tokens = this.#tokens + Math.round(this.#chars / CHARS_A_TOKEN);
-    const seconds = Math.round((performance.now() - this.#since) / 1000);
-    const facts = [`${seconds} s`, ...(tokens > 0 ? [`${tokens} tokens`] : []), "Esc to interrupt"].join(` ${marks.dot} `);
+    const seconds = Math.round(since / 1000);
+    const facts = [`${seconds} s`, ...(tokens > 0 ? [tokens === 1 ? "1 token" : `${tokens} tokens`] : []), "Esc to interrupt"].join(
+      ` ${marks.dot} `,
+    );
     const line = `${this.#theme.paint("accent", spin)} ${this.#what} ${this.#theme.paint("aside", `(${facts})`)}`;
     return ["", truncateToWidth(line, width, marks.more)];
   }

@@ -1,28 +1,25 @@
-/** What a tool or a command shows, as rows. */
+/** The output of a tool or a command as rows. */
 import type { Part } from "../../../core/content.js";
 import { shown } from "../../../core/text/terminal-text.js";
-import type { Theme } from "../theme.js";
 import { wrapped } from "./blocks.js";
 import { diffRows } from "./diff-rows.js";
-import { fitted, folded } from "./folded.js";
+import { fitted, folded, type Ends, type Folding } from "./folded.js";
 
-/** Rows of a diff that are shown before the rest is folded. */
-const DIFF_HEAD = 20;
-const DIFF_TAIL = 8;
+const OUTPUT: Ends = { head: 4, tail: 6 };
+const DIFF: Ends = { head: 20, tail: 8 };
 
-export interface Drawing {
-  theme: Theme;
+export interface Drawing extends Folding {
   width: number;
-  isUnfolded: boolean;
   isFailed?: boolean;
 }
 
-export function partRows(part: Part, { theme, width, isUnfolded, isFailed = false }: Drawing): string[] {
+export function partRows(part: Part, drawing: Drawing): string[] {
+  const { theme, width } = drawing;
   switch (part.type) {
     case "diff": {
       const { added, removed } = part.stat;
       const head = `${foreign(part.path)}  ${theme.paint("added", `+${added}`)} ${theme.paint("removed", `-${removed}`)}`;
-      return [head, ...folded(diffRows(foreign(part.patch), theme, width), isUnfolded, theme, DIFF_HEAD, DIFF_TAIL)];
+      return [head, ...folded(diffRows(foreign(part.patch), theme, width), drawing, DIFF)];
     }
     case "todo": {
       const marks = { pending: theme.marks.open, in_progress: theme.marks.active, completed: theme.marks.closed };
@@ -34,9 +31,9 @@ export function partRows(part: Part, { theme, width, isUnfolded, isFailed = fals
       return wrapped(foreign(part.text.trimEnd()), width);
     case "text":
     case "terminal":
-      return outputRows(part.text, { theme, width, isUnfolded, isFailed });
+      return outputRows(part.text, drawing);
     case "json":
-      return outputRows(JSON.stringify(part.data, undefined, 2), { theme, width, isUnfolded, isFailed });
+      return outputRows(JSON.stringify(part.data, undefined, 2), drawing);
     case "image":
       return [theme.paint("aside", `(image, ${part.mime})`)];
     case "file":
@@ -48,13 +45,14 @@ export function partRows(part: Part, { theme, width, isUnfolded, isFailed = fals
   }
 }
 
-export function outputRows(text: string, { theme, width, isUnfolded, isFailed = false }: Drawing): string[] {
+export function outputRows(text: string, drawing: Drawing): string[] {
+  const { theme, width, isUnfolded, isFailed = false } = drawing;
   if (text.trim() === "") return [];
   const lines = foreign(text).replace(/\s+$/, "").split("\n");
   const rows = isUnfolded
     ? lines.flatMap((line) => wrapped(line.replaceAll("\t", "    "), width))
     : lines.map((line) => fitted(line, width));
-  return folded(rows, isUnfolded, theme).map((row) => theme.paint(isFailed ? "error" : "aside", row));
+  return folded(rows, drawing, OUTPUT).map((row) => theme.paint(isFailed ? "error" : "aside", row));
 }
 
 /** Text of others cannot steer the terminal. */

@@ -4,13 +4,13 @@ import {
   getKeybindings,
   Input,
   SelectList,
-  truncateToWidth,
   type Component,
   type Focusable,
   type SelectListTheme,
 } from "@earendil-works/pi-tui";
 import type { Theme } from "../theme.js";
 import type { Choice } from "../view.js";
+import { clipped, wrapped } from "./blocks.js";
 import { foreign } from "./part-rows.js";
 
 const MOST_ROWS = 10;
@@ -21,7 +21,7 @@ export function listTheme(theme: Theme): SelectListTheme {
     selectedText: (text) => theme.bold(text),
     description: (text) => theme.paint("aside", text),
     scrollInfo: (text) => theme.paint("aside", text),
-    noMatch: (text) => theme.paint("aside", text),
+    noMatch: () => theme.paint("aside", "  Nothing matches"),
   };
 }
 
@@ -59,14 +59,9 @@ export class Picker implements Component, Focusable {
 
   render(width: number): string[] {
     this.#filter.focused = this.focused;
-    const title = this.#theme.bold(truncateToWidth(this.#title, width, this.#theme.marks.more));
-    return [
-      "",
-      title,
-      ...this.#filter.render(width),
-      ...this.#list.render(width),
-      this.#theme.paint("aside", "Enter takes it, Esc does not"),
-    ];
+    const title = wrapped(this.#title, width).map((row) => this.#theme.bold(row));
+    const hint = this.#theme.paint("aside", "Enter takes it, Esc does not");
+    return clipped(["", ...title, ...this.#filter.render(width), ...this.#list.render(width), hint], width);
   }
 
   invalidate(): void {

@@ -1,50 +1,67 @@
 /** A question above the input: what will run or change comes first and stays in sight, then the answers with their keys. */
 import type { Component } from "@earendil-works/pi-tui";
 import type { Call } from "../../../core/event.js";
+import { argumentRows } from "../call-arguments.js";
 import { callTitle } from "../call-title.js";
 import { approvalOptions } from "../replies-of-people.js";
 import type { Theme } from "../theme.js";
 import type { Choice } from "../view.js";
-import { wrapped } from "./blocks.js";
-import { foreign, outputRows, partRows } from "./part-rows.js";
+import { clipped, wrapped } from "./blocks.js";
+import { foreign, outputRows, partRows, type Drawing } from "./part-rows.js";
 
 interface Option {
   key: string;
   words: string;
 }
 
-/** Rows of a question that are shown before the rest is folded. */
-const MOST_BODY = 24;
+/** How the screen stands. */
+export interface Room {
+  rows: number;
+  isUnfolded: boolean;
+}
+
+/** Rows below and above a question: the line of life, the input, the status. */
+const OTHER_ROWS = 8;
+const LEAST_BODY = 6;
 
 export class QuestionBox implements Component {
   readonly #theme: Theme;
   readonly #title: string;
-  readonly #body: (width: number) => string[];
+  readonly #body: (width: number, room: Room) => string[];
   readonly #options: readonly Option[];
+  readonly #room: () => Room;
   /** The option that the arrows chose. */
   #chosen = -1;
 
-  private constructor(theme: Theme, title: string, body: (width: number) => string[], options: readonly Option[]) {
+  private constructor(
+    theme: Theme,
+    room: () => Room,
+    title: string,
+    options: readonly Option[],
+    body: (width: number, room: Room) => string[],
+  ) {
     this.#theme = theme;
+    this.#room = room;
     this.#title = title;
-    this.#body = body;
     this.#options = options;
+    this.#body = body;
   }
 
-  static ofCall(call: Call, theme: Theme, isUnfolded: () => boolean): QuestionBox {
-    const body = (width: number): string[] => callRows(call, theme, width, isUnfolded());
+  static ofCall(call: Call, theme: Theme, room: () => Room): QuestionBox {
     // A command stands below, whole.
     const title = typeof call.args?.["command"] === "string" ? call.name : callTitle(call);
-    return new QuestionBox(theme, foreign(title), body, approvalOptions(call));
+    return new QuestionBox(theme, room, foreign(title), approvalOptions(call), (width, { rows, isUnfolded }) =>
+      callRows(call, { theme, width, isUnfolded, most: rows }),
+    );
   }
 
-  static ofQuestion(text: string, choices: readonly Choice[], isMultiple: boolean, theme: Theme): QuestionBox {
+  static ofQuestion(text: string, choices: readonly Choice[], isMultiple: boolean, theme: Theme, room: () => Room): QuestionBox {
     const options = choices.map(({ label, description }, at) => ({
       key: String(at + 1),
       words: foreign(description === undefined ? label : `${label} (${description})`),
     }));
     const how = isMultiple ? "numbers with commas, or your own words" : "a number, or your own words";
-    return new QuestionBox(theme, foreign(text), () => [theme.paint("aside", how)], options);
+    return new QuestionBox(theme, room, foreign(text), options, () => [theme.paint("aside", how)]);
   }
 
   /** Moves the mark; an empty input then means that option. */
@@ -67,7 +84,13 @@ export class QuestionBox implements Component {
         at === this.#chosen ? `${nth === 0 ? "> " : "  "}${this.#theme.underline(row)}` : `  ${row}`,
       ),
     );
-    return ["", ...[...title, ...this.#body(width - 2), ...options].map((row) => `${bar} ${row}`)];
+    const { rows, isUnfolded } = this.#room();
+    const most = Math.max(LEAST_BODY, rows - title.length - options.length - OTHER_ROWS);
+    const body = this.#body(width - 2, { rows: most, isUnfolded });
+    // The title stays in sight, however long the rest is.
+    const again = body.length > most ? title : [];
+    const all = [...title, ...body, ...again, ...options].map((row) => `${bar} ${row}`);
+    return clipped(["", ...all], width);
   }
 
   invalidate(): void {
@@ -76,15 +99,11 @@ export class QuestionBox implements Component {
 }
 
 /** The effect of the call, so that the user does not approve a title alone. */
-function callRows({ args = {}, preview = [] }: Call, theme: Theme, width: number, isUnfolded: boolean): string[] {
-  const drawing = { theme, width, isUnfolded };
-  if (preview.length > 0) return preview.flatMap((part) => partRows(part, drawing));
+function callRows({ args = {}, preview = [] }: Call, drawing: Drawing & { most: number }): string[] {
+  // Each part has a row of its own above what is folded.
+  const most = Math.max(LEAST_BODY, Math.floor(drawing.most / Math.max(1, preview.length))) - 1;
+  if (preview.length > 0) return preview.flatMap((part) => partRows(part, { ...drawing, most }));
   const { command } = args;
-  if (typeof command === "string") return wrapped(foreign(command), width, "$ ");
-  const shownArgs = Object.entries(args).filter(([, value]) => value !== undefined);
-  if (shownArgs.length === 0) return [];
-  return outputRows(
-    shownArgs.map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n"),
-    drawing,
-  ).slice(0, isUnfolded ? undefined : MOST_BODY);
+  if (typeof command === "string") return wrapped(foreign(command), drawing.width, "$ ");
+  return outputRows(argumentRows(args).join("\n"), drawing);
 }

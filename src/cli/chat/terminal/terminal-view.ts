@@ -4,7 +4,7 @@ import type { Part } from "../../../core/content.js";
 import type { Call, Event } from "../../../core/event.js";
 import type { PromptHistory } from "../prompt-history.js";
 import { commandOf } from "../results.js";
-import type { Theme } from "../theme.js";
+import type { Theme, ThemeName } from "../theme.js";
 import type { ChatListener, ChatView, Choice, Status, Tone } from "../view.js";
 import { TextBlock } from "./blocks.js";
 import { FOCUS_IN, FOCUS_OUT, type ChatTerminal } from "./chat-terminal.js";
@@ -12,7 +12,7 @@ import { LifeLine } from "./life-line.js";
 import { markdownTheme } from "./markdown-theme.js";
 import { foreign } from "./part-rows.js";
 import { listTheme, Picker } from "./picker.js";
-import { QuestionBox } from "./question-box.js";
+import { QuestionBox, type Room } from "./question-box.js";
 import { StatusLine } from "./status-line.js";
 import { Suggestions } from "./suggestions.js";
 import { Transcript } from "./transcript.js";
@@ -23,7 +23,7 @@ const LAST_FRAME_MS = 50;
 
 interface Asking {
   box: QuestionBox;
-  /** What the user had half-written before the question came. */
+  /** The half-written text that stood there before the question came. */
   aside: string;
   settle(reply: string | undefined): void;
 }
@@ -47,8 +47,8 @@ export class TerminalView implements ChatView {
   #isPicking = false;
   #hasQueue = false;
   #code = 0;
-  /** The key that means more when it is pressed twice. */
-  #before = "";
+  /** The effect that a key has when it is pressed again at once. */
+  #armed: "leave" | "rewind" | undefined;
   #isStopped = false;
   #resolveLeft: () => void = () => {};
 
@@ -145,6 +145,10 @@ export class TerminalView implements ChatView {
     this.#redraw();
   }
 
+  get theme(): ThemeName {
+    return this.#theme.name;
+  }
+
   setTheme(name: string): boolean {
     const isKnown = this.#theme.set(name);
     this.#redrawAll();
@@ -155,7 +159,7 @@ export class TerminalView implements ChatView {
 
   approve(call: Call, signal: AbortSignal): Promise<string | undefined> {
     return this.#ask(
-      QuestionBox.ofCall(call, this.#theme, () => this.#transcript.isUnfolded),
+      QuestionBox.ofCall(call, this.#theme, () => this.#room()),
       signal,
     );
   }
@@ -164,7 +168,14 @@ export class TerminalView implements ChatView {
     { text, options, isMultiple }: { text: string; options: readonly Choice[]; isMultiple: boolean },
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    return this.#ask(QuestionBox.ofQuestion(text, options, isMultiple, this.#theme), signal);
+    return this.#ask(
+      QuestionBox.ofQuestion(text, options, isMultiple, this.#theme, () => this.#room()),
+      signal,
+    );
+  }
+
+  #room(): Room {
+    return { rows: this.#terminal.rows, isUnfolded: this.#transcript.isUnfolded };
   }
 
   pick(title: string, choices: readonly Choice[]): Promise<string | undefined> {
@@ -235,17 +246,19 @@ export class TerminalView implements ChatView {
       this.#terminal.isFocused = data === FOCUS_IN;
       return true;
     }
-    const [before, isEmpty] = [this.#before, this.#editor.getText() === ""];
-    this.#before = data;
+    const [armed, isEmpty] = [this.#armed, this.#editor.getText() === ""];
+    this.#armed = undefined;
     if (this.#status.hint !== "") {
       this.#status.hint = "";
       this.#redraw();
     }
     if (matchesKey(data, "ctrl+z")) return this.#stop();
-    if (this.#isPicking) return false;
-    if (matchesKey(data, "ctrl+c")) return this.#ctrlC(isEmpty, before === data);
+    // A list that is offered before the conversation begins is left as the chat is.
+    const isLeaving = this.#listener === undefined && (matchesKey(data, "ctrl+c") || matchesKey(data, "ctrl+d"));
+    if (this.#isPicking && !isLeaving) return false;
+    if (matchesKey(data, "ctrl+c")) return this.#ctrlC(isEmpty, armed === "leave");
     if (matchesKey(data, "ctrl+d") && isEmpty) return this.#leaves(0);
-    if (matchesKey(data, "escape") && !this.#editor.isShowingAutocomplete()) return this.#escape(isEmpty && before === data);
+    if (matchesKey(data, "escape") && !this.#editor.isShowingAutocomplete()) return this.#escape(isEmpty, armed === "rewind");
     if (matchesKey(data, "shift+tab")) return this.#does(() => this.#listener?.modeWanted());
     if (matchesKey(data, "ctrl+o")) return this.#does(() => this.#transcript.unfold());
     if (matchesKey(data, "ctrl+r")) return this.#does(() => void this.#searchHistory());
@@ -270,17 +283,23 @@ export class TerminalView implements ChatView {
     if (this.#closed.signal.aborted) this.#listener?.abandoned();
     else if (!isEmpty) this.#editor.setText("");
     else if (isSecond || this.#listener === undefined) return this.#leaves(130);
-    else this.#status.hint = "Ctrl-C once more leaves";
+    else this.#arm("leave", "Ctrl-C once more leaves");
     this.#redraw();
     return true;
   }
 
-  #escape(isSecond: boolean): true {
-    if (this.#listener?.interrupted() !== true && isSecond) {
-      this.#before = "";
-      this.#listener?.rewindWanted();
-    }
+  /** Interrupts what runs; on an empty line the second one offers to go back. */
+  #escape(isEmpty: boolean, isSecond: boolean): true {
+    if (this.#listener?.interrupted() === true || !isEmpty) return true;
+    if (isSecond) this.#listener?.rewindWanted();
+    else this.#arm("rewind", "Esc once more goes back to an earlier prompt");
+    this.#redraw();
     return true;
+  }
+
+  #arm(effect: "leave" | "rewind", hint: string): void {
+    this.#armed = effect;
+    this.#status.hint = hint;
   }
 
   #steer(): void {
@@ -288,7 +307,8 @@ export class TerminalView implements ChatView {
     this.#editor.setText("");
     this.#editor.addToHistory(text);
     this.#history.add(text);
-    this.#listener?.steered(text);
+    if (this.#listener === undefined) this.#early.push(text);
+    else this.#listener.steered(text);
   }
 
   async #searchHistory(): Promise<void> {

@@ -81,7 +81,7 @@ export class ToolBlock extends Block {
     if (status === "denied" || status === "cancelled")
       return [this.#theme.paint("warning", `${status}${reason === "" ? "" : `: ${foreign(reason)}`}`)];
     const isFailed = status === "failed";
-    // What was printed meanwhile is not shown again; how a command failed is.
+    // Output that was printed meanwhile is not shown again; the failure of a command is.
     const unseen = printed.length === 0 ? output : output.flatMap((part) => endOf(part, isFailed));
     const rows = unseen.flatMap((part) => partRows(part, { ...drawing, isFailed }));
     return [...printed, ...rows];

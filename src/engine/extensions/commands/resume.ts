@@ -36,11 +36,26 @@ export function resumeCommand({ control }: Pick<CommandContext, "control">): Com
   }
 
   function choice(session: SessionSummary): { value: string; label: string; description: string; current: boolean } {
-    const description = new Date(session.usedAt).toISOString();
+    const description = `${session.cwd} · ${ageOf(session.usedAt)}`;
     return { value: session.id, label: labelOf(session), description, current: session.id === control.sessionId };
   }
 }
 
-function labelOf({ name, firstPrompt, id }: SessionSummary): string {
-  return name ?? firstPrompt ?? id;
+function labelOf({ name, firstPrompt }: SessionSummary): string {
+  return name ?? firstPrompt ?? "(nothing was said)";
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+] as const;
+
+function ageOf(at: number): string {
+  const seconds = (Date.now() - at) / 1000;
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(seconds / length);
+    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+  }
+  return "just now";
 }
