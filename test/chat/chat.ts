@@ -152,6 +152,7 @@ export class Chat {
 
   async exits(code: number): Promise<void> {
     expect(await this.pty.exited).toBe(code);
+    await this.screen.drawn();
   }
 }
 

@@ -93,7 +93,9 @@ describe.skipIf(!hasTerminal)("/rewind", () => {
     await talk.press(ESC + FOCUS_IN);
     await talk.shows("Esc once more goes back to an earlier prompt");
     await talk.press(ESC + FOCUS_IN);
-    await talk.shows("/rewind");
+    await talk.shows("Back to before which turn?", "→ say heron");
+    await talk.press(ESC);
+    await talk.hides("Back to before which turn?");
     await talk.leave();
   });
 });

@@ -34,6 +34,11 @@ export class Screen {
     this.#terminal.write(output);
   }
 
+  /** Resolves when everything that came so far is drawn. */
+  drawn(): Promise<void> {
+    return new Promise((resolve) => this.#terminal.write("", resolve));
+  }
+
   resize({ columns, rows }: Size): void {
     this.#terminal.resize(columns, rows);
   }

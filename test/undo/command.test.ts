@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chat, hasTerminal } from "../chat/chat.js";
+import { chat, ENTER, hasTerminal } from "../chat/chat.js";
 import { command, suggest, told, tryCommand } from "../extensions/asking.js";
 import { run, scratch } from "../process/harness.js";
 import { conversation, stored } from "../words/sessions.js";
@@ -69,18 +69,18 @@ describe.skipIf(!hasTerminal)("the chat", () => {
       args: ["--auto-approve"],
       responses: [...one("a.txt", "1"), ...one("a.txt", "2"), { expect: { messages: 5 }, say: "all well" }],
     });
-    await talk.enter("the first", "yolo> ");
-    await talk.shows("(completed;");
-    await talk.enter("the second", "yolo> ");
-    await talk.shows("(completed;");
-    await talk.enter("/rewind", "yolo> ");
-    await talk.shows("Back to before which turn?", "○ 1", "the second", "○ 2", "the first");
-    await talk.enter("/rewind 1", "yolo> ");
+    await talk.enter("the first");
+    await talk.shows("> the first", "Done.", "tokens in");
+    await talk.enter("the second");
+    await talk.shows("> the second", "Done.", "tokens in");
+    await talk.enter("/rewind");
+    await talk.shows("Back to before which turn?", "→ the second", "the first");
+    await talk.press(ENTER);
     await talk.shows("As before: a.txt");
     expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("1");
-    await talk.enter("go on", "yolo> ");
-    await talk.shows("all well", "(completed;");
-    await talk.leave("yolo> ");
+    await talk.enter("go on");
+    await talk.shows("all well", "tokens in");
+    await talk.leave();
   });
 });
 

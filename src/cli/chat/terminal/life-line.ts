@@ -23,6 +23,10 @@ export class LifeLine implements Component {
     this.#redraw = redraw;
   }
 
+  get isOn(): boolean {
+    return this.#timer !== undefined;
+  }
+
   set isOn(isOn: boolean) {
     if (isOn === (this.#timer !== undefined)) return;
     clearInterval(this.#timer);

@@ -329,7 +329,7 @@ export class TerminalView implements ChatView {
 
   #leaves(code: number): true {
     this.#code = code;
-    this.#status.hint = "Leaving when the turn has ended; Ctrl-C interrupts it";
+    if (this.#life.isOn) this.#status.hint = "Leaving when the turn has ended; Ctrl-C interrupts it";
     this.#closed.abort();
     this.#resolveLeft();
     this.#redraw();
