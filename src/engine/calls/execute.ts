@@ -1,4 +1,4 @@
-/** A call once it was prepared: it waits for its answer and its turn, runs, and is answered exactly once. */
+/** Executes a prepared call: it waits for its approval and its turn, runs, and ends exactly once. */
 import { textPart, type Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
 import type { Category, EventOf } from "../../core/event.js";
@@ -26,7 +26,7 @@ export async function finishCall(turn: Turn, item: Prepared | Refused, answer: P
   const span = turn.trace?.tool(tracedCall(turn, item), item.kind === "ready" ? item.verdict.decision : undefined);
   const ended = item.kind === "refused" ? refusal(turn, item) : await settle(turn, item, answer, span);
   span?.endTool(ended.status);
-  // The model's provider is a wire too.
+  // The model's provider is a wire, too, and gets redacted text.
   const output = turn.session.redactor.value(ended.parts);
   const { id: call, name } = item.call;
   await turn.emit({ type: "tool.ended", call, status: ended.status, output, ...(ended.reason !== undefined && { reason: ended.reason }) });
@@ -51,7 +51,7 @@ async function settle(turn: Turn, item: Prepared, answer: Promise<Answer> | unde
     return await withWords(turn, item, permit, await execute(turn, item, permit, span));
   } catch (error) {
     if (error instanceof Interrupted) return cancelled(turn.signal);
-    // A tool that could not even be started is an error of the turn as well; one that ran and failed is only a result.
+    // A tool that could not start is also an error of the turn; one that ran and failed is only a result.
     if (error instanceof ParleyError && error.fault.code === "launch")
       await turn.emit({ type: "error", fault: { ...error.fault, code: "tool" } });
     return failure(messageOf(error));
@@ -64,7 +64,7 @@ function writtenPaths(tool: Tool, { args, paths }: JudgedCall): string[] {
   return tool.paths(args).flatMap(({ write }, index) => (write ? [paths[index]?.path ?? ""] : []));
 }
 
-/** Adds the words of hooks about a call that ran to its result, for the model and the host. */
+/** Adds the words of hooks to the result of a call, for the model and the host. */
 async function withWords(turn: Turn, { call, changedByHook }: Prepared, { judged }: Permit, ended: Ended): Promise<Ended> {
   const change = changedByHook
     ? `A hook changed the arguments of this call to: ${capText(JSON.stringify(turn.session.redactor.value(judged.args)), CHANGED_CHARS)}`
@@ -77,10 +77,10 @@ async function withWords(turn: Turn, { call, changedByHook }: Prepared, { judged
 const CHANGED_CHARS = 2000;
 
 interface Permit {
-  /** The judged call that may run, with the model's arguments or the host's. */
+  /** The judged call, with the model's arguments or the host's. */
   judged: JudgedCall;
   changed: boolean;
-  /** The host's yes, where it was asked. */
+  /** The host's yes, if it was asked. */
   answer?: Answer;
 }
 
@@ -99,7 +99,7 @@ async function permission(
   if (given.decision === "deny") return { denied: given.reason ?? "" };
   // A yes to a call that is always asked about covers this call alone.
   if (item.tool.asksAlways !== true) await grant(turn, item, given);
-  // Arguments that come back as they were shown are unchanged: the host saw masks in place of secrets.
+  // Arguments that come back as shown are unchanged: the host saw masks in place of secrets.
   if (given.args === undefined || sameJson(given.args, turn.session.redactor.value(item.judged.args)))
     return { ...unchanged, answer: given };
   const problem = item.tool.problem(given.args);
@@ -109,7 +109,7 @@ async function permission(
   if ("blocked" in hooked) return { denied: hooked.blocked };
   const verdict = await turn.session.permissions.judge(hooked.judged);
   if (verdict.decision === "deny") return { denied: verdict.reason };
-  // A call that would only be asked about has the host's yes, unless a hook has changed what the host approved.
+  // The host's yes holds for a call that would only be asked about, unless a hook has changed what the host approved.
   if (verdict.decision === "ask" && hooked.changed) return { denied: "a hook changed the arguments that were approved" };
   return { judged: hooked.judged, changed: true, answer: given };
 }
@@ -165,7 +165,7 @@ function shortened({ parts }: ToolResult, tool: Tool, { config, session }: Turn)
   );
 }
 
-/** The first file that is read in a folder brings the instructions of that folder along. */
+/** The first file read in a folder adds the instructions of that folder. */
 async function nestedInstructions({ session, history }: Turn, tool: Tool, paths: readonly string[]): Promise<Part[]> {
   if (tool.name !== "Read") return [];
   const found = await Promise.all(paths.map((path) => session.extensions.instructionsFor(path, history.briefing.nested)));
@@ -180,7 +180,7 @@ function failure(why: string): Ended {
   return { status: "failed", parts: [{ type: "text", text: why }] };
 }
 
-/** A turn that is out of time says so; else it was the user. */
+/** The reason of an interrupt: the turn's time limit, else the user. */
 function cancelled({ reason }: AbortSignal): Ended {
   if (reason instanceof ParleyError) return { status: "cancelled", parts: [textPart(reason.message)], reason: reason.message };
   return { status: "cancelled", parts: [textPart("Interrupted by the user")], reason: "interrupted" };

@@ -1,4 +1,4 @@
-/** The calls of one response before they run: each is checked, judged and, where that is needed, asked about. */
+/** The calls of one response before they run: each is checked, judged and, if needed, asked about. */
 import { relative } from "node:path";
 import type { Part } from "../../core/content.js";
 import { messageOf, ParleyError } from "../../core/errors.js";
@@ -18,7 +18,7 @@ import { capText } from "../workspace/output.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { callProblem } from "./problem.js";
 
-/** A call that can run, and what was decided about it. */
+/** A call that can run, and the decision about it. */
 export interface Prepared {
   kind: "ready";
   call: ModelCall;
@@ -27,7 +27,7 @@ export interface Prepared {
   verdict: Verdict;
   /** A hook changed the arguments; the model must be told. */
   changedByHook: boolean;
-  /** Shown to people who are asked about the call. */
+  /** The preview for people who are asked about the call. */
   preview?: Part[];
 }
 
@@ -35,14 +35,14 @@ export interface Prepared {
 export interface Refused {
   kind: "refused";
   call: ModelCall;
-  /** Absent: the turn was interrupted before the call was looked at. */
+  /** Undefined: the turn was interrupted before the call was checked. */
   why?: string;
 }
 
-/** Calls that are judged at once. */
+/** The number of calls that are judged at once. */
 const TOGETHER = 16;
 
-/** `room` of them are within the turn's budget. Between two groups of them the host is heard, so that it can interrupt. */
+/** `room` of them are within the turn's budget. The host can interrupt between two groups of them. */
 export async function prepareAll(turn: Turn, calls: readonly ModelCall[], room: number): Promise<(Prepared | Refused)[]> {
   const prepared: (Prepared | Refused)[] = [];
   for (let from = 0; from < calls.length; from += TOGETHER) {
@@ -84,7 +84,7 @@ async function prepare(turn: Turn, call: ModelCall, withinBudget: boolean): Prom
   }
 }
 
-/** A call that will fail has nothing to show; it says so itself when it runs. */
+/** A call that will fail has no preview; its run reports the problem. */
 async function previewOf(turn: Turn, tool: Tool, args: Record<string, unknown>): Promise<Part[]> {
   return (await tool.preview?.(args, workspaceFor(turn), turn.session.redactor).catch(() => [])) ?? [];
 }
@@ -99,7 +99,7 @@ export async function pastHooks(turn: Turn, call: ModelCall, tool: Tool, judged:
   return (await turn.hooks?.beforeTool(call, judged, rejudge, turn)) ?? { judged, changed: false };
 }
 
-/** A call as the permissions judge it. The session's own files of output do not count as outside to tools that read. */
+/** A call as the permissions see it. The session's own output files count as inside for tools that read. */
 export async function judgedCall(
   { workspace, redactor, outputs }: Pick<SessionServices, "workspace" | "redactor"> & Partial<Pick<SessionServices, "outputs">>,
   tool: Tool,
@@ -156,19 +156,19 @@ export function describe(item: Prepared | Refused): Call {
   };
 }
 
-/** The call as it is asked about, with the calls that a wider yes would cover. */
+/** The call for the question, with the calls that a wider yes would cover. */
 function questionOf(item: Prepared, agent: string | undefined): Call {
   const grant = item.verdict.decision === "ask" ? item.verdict.grant : undefined;
   const title = named(item.judged.title, agent);
   return { ...describe(item), title, ...(grant !== undefined && { covers: grant.covers }) };
 }
 
-/** A sub-agent asks with its name, on one line. */
+/** A sub-agent's question begins with its name, on one line. */
 function named(words: string, agent: string | undefined): string {
   return agent === undefined ? words : `${agent.replace(/\s+/g, " ")}: ${words}`;
 }
 
-/** One request for all that must be asked; the answers come one by one. */
+/** One request for all calls that need an approval; the answers may come one by one. */
 export async function requestApproval(turn: Turn, questions: readonly Prepared[]): Promise<Map<string, Promise<Answer>>> {
   if (questions.length === 0) return new Map();
   const { approvals, answerSeconds } = turn.session;

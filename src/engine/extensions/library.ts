@@ -1,6 +1,6 @@
 /**
- * The files around a session: skills, sub-agents and memory files. Read once the session is ready, looked at again at each turn and
- * when a folder stirs, and read anew when something changed. An error in a file is told once.
+ * The files around a session: skills, sub-agents and memory files. They are read once the session is ready, checked at each turn and
+ * when a folder changes, and read again if something changed. An error in a file is reported once.
  */
 import { dirname } from "node:path";
 import type { SessionConfig } from "../../core/config.js";
@@ -23,7 +23,7 @@ import { isAnyChanged, Stamps } from "./stamps.js";
 import { FolderWatch } from "./watch.js";
 import { Gate } from "../../os/gate.js";
 
-/** Sessions that read their files at once. Each reads a few dozen side by side; the others wait. */
+/** Sessions that read their files at once. Each reads a few dozen files side by side; the others wait. */
 const reads = new Gate(2);
 
 export interface LibraryDeps {
@@ -45,7 +45,7 @@ interface Contents {
   agents: readonly DefinedAgent[];
   memory: readonly MemoryFile[];
   stamps: readonly Stamps[];
-  /** Made once, so that they are the same from turn to turn. */
+  /** Made once, so that they are the same in every turn. */
   tools: readonly Tool[];
 }
 
@@ -61,7 +61,7 @@ export class Library {
     this.#deps = deps;
   }
 
-  /** Empty until they were read. */
+  /** Empty until the files are read. */
   get skills(): readonly Skill[] {
     return this.#contents?.skills ?? [];
   }
@@ -74,12 +74,12 @@ export class Library {
     return this.#contents?.memory ?? [];
   }
 
-  /** Reads in the background; a caller that needs the files is told of failures. */
+  /** Reads in the background; a caller that needs the files gets a failure. */
   start(): void {
     void this.refresh().catch(() => {});
   }
 
-  /** Reads again what changed until now: a look that is under way may have missed the latest, so the next one waits for it. */
+  /** Reads changes up to now: a running check may have missed the latest, so the next one waits for it. */
   refresh(): Promise<Contents> {
     const refreshed = this.#lastRefresh.catch(() => {}).then(() => this.#refresh());
     this.#lastRefresh = refreshed;
@@ -93,7 +93,7 @@ export class Library {
     return { tools, instructions: listed === "" ? files : [...files, { source: "the list of skills", text: listed }] };
   }
 
-  /** Instructions files between the workspace and a file in it; `given` are the paths of those that need not be said again. */
+  /** Instructions files between the workspace and a file in it; `given` are the paths of those already given. */
   async instructionsFor(path: string, given: Set<string>): Promise<string[]> {
     const { root } = this.#deps.control.session.workspace;
     const folders = foldersBelow(root, dirname(path)).filter((folder) => !given.has(folder));
@@ -104,7 +104,7 @@ export class Library {
     return (await readNestedMemory(reading, folders, memory)).map(memoryText);
   }
 
-  /** `/name args` as a prompt, within the turn that it begins. Throws when there is no such skill for people. */
+  /** `/name args` as a prompt of the turn that it begins. Throws if people have no such skill. */
   async skillPrompt(name: string, args: string): Promise<Part[]> {
     const { skills, trusted } = await this.refresh();
     const skill = skills.find((one) => one.name === name && one.userInvocable);
@@ -166,7 +166,7 @@ export class Library {
     return [skillTool(usable, { grantsOf: granted, use: (skill) => this.#grant(granted(skill)) })];
   }
 
-  /** For the rest of the turn; the session takes it away when the next one begins. */
+  /** For the rest of the turn; the session removes it when the next turn begins. */
   async #grant(rules: readonly string[]): Promise<void> {
     if (rules.length === 0) return;
     try {
@@ -192,7 +192,7 @@ function unvouched(agent: DefinedAgent): DefinedAgent {
   return agent.scope === "project" ? { ...agent, untrusted: true } : agent;
 }
 
-/** The host's definitions come before the files'. */
+/** The host's definitions win over those of files. */
 function withOwn(defined: readonly DefinedAgent[], own: Contents["own"] = []): DefinedAgent[] {
   const others = defined.filter(({ name }) => !own.some((agent) => agent.name === name));
   return [...others, ...own.map((agent): DefinedAgent => ({ ...agent, scope: "user" }))];
@@ -203,7 +203,7 @@ function withBuiltIns(defined: readonly DefinedAgent[]): DefinedAgent[] {
   return [...builtIn.map((agent): DefinedAgent => ({ ...agent, scope: "system" })), ...defined];
 }
 
-/** The lists that hosts are told. */
+/** The lists for hosts. */
 function listOf({ skills, agents }: Contents): string {
   const told = [skills, agents].map((list) => list.map(({ name, description, scope }) => [name, description, scope]));
   return JSON.stringify([told, skills.map(({ argumentHint, userInvocable }) => [argumentHint, userInvocable])]);

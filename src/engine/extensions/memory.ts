@@ -7,7 +7,7 @@ import { readSource } from "./source-file.js";
 const MAX_BYTES = 128 * 1024;
 const MAX_TOTAL_BYTES = 256 * 1024;
 const MAX_INCLUDES = 5;
-/** Of all files together; each is a look at the disk, and a line where nothing is there. */
+/** The most files together: each is a disk access. */
 const MOST_INCLUDES = 100;
 
 export interface MemoryFile {
@@ -33,7 +33,7 @@ export async function readNestedMemory(reading: Reading, folders: readonly strin
   return memory.files;
 }
 
-/** The files as the system prompt says them. */
+/** The files as text for the system prompt. */
 export function memoryText({ path, text }: MemoryFile): string {
   return `Instructions from ${path}:\n\n${text}`;
 }
@@ -68,7 +68,7 @@ class Memory {
     for (const { real, text } of known) this.#note(real, text);
   }
 
-  /** Equal texts count once: many projects keep one file under both names. */
+  /** Equal texts count once: many projects have one file under both names. */
   #note(real: string, text: string): void {
     this.#seen.add(real);
     this.#texts.add(text);
@@ -119,7 +119,7 @@ class Memory {
 interface Include {
   line: number;
   target: string;
-  /** A bare `@word` may also be somebody's name. */
+  /** A bare `@word` may also be a person's name. */
   isSure: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The folders of skills, sub-agents and memory files. In every list the later one wins. */
+/** The folders of skills, sub-agents and memory files. Later folders in a list win. */
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { gitRepositoryOf } from "../workspace/repository.js";
@@ -15,7 +15,7 @@ export interface Surroundings {
   anteHome: string | undefined;
   /** The workspace; a real path. */
   root: string;
-  /** The repository that it lies in, or itself. */
+  /** The repository of the workspace, or the workspace itself. */
   repository: string;
   trusted: boolean;
 }
@@ -28,7 +28,7 @@ export interface Place {
 const OF_PROJECT = [".parley", ".agents", ".claude", ".ante", ".aionrs"];
 
 /**
- * The folders need not exist. A folder that can be reached by two ways counts by the first: a workspace that is the user's home adds
+ * The folders need not exist. A folder reached in two ways counts as the first: a workspace that is the user's home adds
  * nothing.
  */
 export async function placesOf(kind: "skills" | "agents", around: Surroundings): Promise<Place[]> {
@@ -51,7 +51,7 @@ export function boundary(scope: Scope, { repository, trusted }: Surroundings): s
   return scope === "project" && !trusted ? repository : undefined;
 }
 
-/** The nearest folder upwards that holds a `.git`; the workspace itself where there is none. */
+/** The nearest folder upwards with a `.git`; the workspace itself if there is none. */
 export async function repositoryOf(root: string): Promise<string> {
   return (await gitRepositoryOf(root)) ?? root;
 }

@@ -1,16 +1,16 @@
-/** Skill: the model reads one of the skills that it was told of. */
+/** Skill: the model reads one of the skills in its system prompt. */
 import * as v from "valibot";
 import { defineTool, textResult, type Tool } from "../tools/tool.js";
 import { skillText, type Skill } from "./skills.js";
 
 export interface SkillUse {
-  /** Rules for the calls that the skill would let run unasked; empty when it may not. */
+  /** Rules for the calls that the skill lets run unasked; empty if it may let none. */
   grantsOf(skill: Skill): readonly string[];
-  /** Takes the skill's rules into use. */
+  /** Activates the skill's rules. */
   use(skill: Skill): Promise<void>;
 }
 
-/** `skills` are those that the model may use; at least one. */
+/** `skills` are those for the model; at least one. */
 export function skillTool(skills: readonly Skill[], { grantsOf, use }: SkillUse): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   const names = [...byName.keys()];

@@ -1,4 +1,4 @@
-/** Reading a text file that somebody else may have put there: a regular file, of bounded size, that is text and lies where it may. */
+/** Reads a text file that others may have written: a regular file, of bounded size, that is text and inside its permitted folder. */
 import { constants } from "node:fs";
 import { open, realpath, type FileHandle } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
@@ -13,11 +13,11 @@ export interface SourceFile {
 
 export interface ReadLimits {
   maxBytes: number;
-  /** A real folder that the file may not lead out of, by a link either. */
+  /** A real folder that the file must not leave, by a link either. */
   within?: string | undefined;
 }
 
-/** Undefined when there is no such file. Never throws: a problem is one line that begins with the path. */
+/** Undefined if there is no such file. Never throws: a problem is one line that begins with the path. */
 export async function readSource(path: string, { maxBytes, within }: ReadLimits): Promise<SourceFile | { problem: string } | undefined> {
   let file: FileHandle | undefined;
   try {
@@ -25,7 +25,7 @@ export async function readSource(path: string, { maxBytes, within }: ReadLimits)
     if (within !== undefined && !isInside(within, real)) {
       return { problem: `${path} leads out of ${within}, and the workspace is not trusted; it is left out` };
     }
-    // Opened without waiting: the path may be a pipe that nobody writes to.
+    // Opened without blocking: the path may be a pipe without a writer.
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) return { problem: `${path} is not a regular file; it is left out` };
@@ -51,7 +51,7 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Bytes that are appended meanwhile are read the next time. */
+/** Bytes appended meanwhile are read the next time. */
 async function firstBytes(file: FileHandle, size: number): Promise<Uint8Array> {
   const buffer = new Uint8Array(size);
   let length = 0;

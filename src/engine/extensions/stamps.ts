@@ -1,6 +1,6 @@
 /**
- * Remembers the files that were looked at, and tells whether any has changed: a `stat` for each file that is there, and one for each folder
- * in which something is missing, so that it can be asked at every turn.
+ * Remembers files that were looked at, and tells whether any has changed: one `stat` for each existing file, and one for each folder
+ * with missing files, so that it is cheap enough for every turn.
  */
 import { lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -26,38 +26,38 @@ interface Gap {
 
 export class Stamps {
   readonly #seen = new Map<string, string>();
-  /** Missing files, by the nearest folder that is there: a file cannot appear without a change of that folder. */
+  /** Missing files, by the nearest existing folder: a file cannot appear without a change of that folder. */
   readonly #gaps = new Map<string, Gap>();
 
-  /** Call it before the path is read: a change in between is then read again. */
+  /** Call it before the path is read: a change in between then counts as new. */
   note(path: string): void {
     if (!isAbsent(path) || !this.#noteGap(path)) this.#seen.set(path, stampOf(path));
   }
 
-  /** The folder in which a change of them would show. */
+  /** The folder that changes if one of them appears. */
   folders(): string[] {
     const paths = [...this.#seen.keys(), ...[...this.#gaps.values()].flatMap((gap) => [...gap.paths])];
     return [...new Set(paths.map((path) => dirname(path)))];
   }
 
-  /** `look` may be shared by several that are asked at one moment: then each path is looked at once. */
+  /** Several checks at one moment may share `look`: then each path is looked at once. */
   changed(look: Look = stampOf): boolean {
     for (const [path, stamp] of this.#seen) if (look(path) !== stamp) return true;
-    // All are looked at first: gaps are noted anew below, and a folder that goes on changing would be met again and again.
+    // All folders are checked first: gaps are noted again below, and a folder that keeps changing would be met again and again.
     const differing = [...this.#gaps].filter(([folder, gap]) => look(folder) !== gap.stamp);
     return differing.some(([folder, gap]) => this.#isFilled(folder, gap));
   }
 
-  /** Something else may have changed in the folder; then the gaps are as before, or have come nearer. */
+  /** Something else in the folder may have changed; the gaps are then the same, or one level deeper. */
   #isFilled(folder: string, gap: Gap): boolean {
     this.#gaps.delete(folder);
     const isFilled = ![...gap.paths].every((path) => this.#noteGap(path));
-    // Asked again, the answer is the same.
+    // Checking the folder again gives the same answer.
     if (isFilled) this.#gaps.set(folder, gap);
     return isFilled;
   }
 
-  /** False when there is something. The folder's stamp is older than the look at the path, so a path that appears later shows. */
+  /** Returns false if there is something. The folder's stamp is older than the look at the path, so a later file is noticed. */
   #noteGap(path: string): boolean {
     const folder = nearestFolder(path);
     if (folder === undefined) return false;
@@ -69,7 +69,7 @@ export class Stamps {
   }
 }
 
-/** A link to nowhere is there: what it leads to may appear in any folder. */
+/** A dangling link exists: its target may appear in any folder. */
 function isAbsent(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
@@ -84,7 +84,7 @@ function nearestFolder(path: string): string | undefined {
   return stampOf(folder) === MISSING ? nearestFolder(folder) : folder;
 }
 
-/** Undefined is an answer, too: nothing is there. Synchronous, because that takes microseconds and a promise takes a thread's turn. */
+/** Undefined means that nothing is there. Synchronous, because that takes microseconds, while a promise waits for a thread. */
 function stampOf(path: string): string {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

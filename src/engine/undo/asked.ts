@@ -1,4 +1,4 @@
-/** The turn that a host or a person asks to take back, and how much of it. */
+/** Parses the turn to undo and the extent of the undo. */
 import { ParleyError } from "../../core/errors.js";
 import type { OpOf } from "../../core/op.js";
 import type { LoggedTurn } from "../store/logged-turns.js";
@@ -15,7 +15,7 @@ export function askedBy({ turn, files, conversation, force }: Omit<OpOf<"session
   return { turn, files: files ?? conversation !== true, conversation: conversation ?? files !== true, force: force === true };
 }
 
-/** The id of the turn that people mean: by its id, or counted from the last one, which is 1 or -1. */
+/** The id of a turn: given by its id, or counted from the last one, which is 1 or -1. */
 export function chosenTurn(turns: readonly LoggedTurn[], wanted: string): string {
   if (turns.some(({ id }) => id === wanted)) return wanted;
   const count = /^-?[1-9]\d*$/.test(wanted) ? Math.abs(Number(wanted)) : undefined;

@@ -1,6 +1,6 @@
 /**
- * The changes that file tools make in one turn, or that a rewind makes: each is in the session's log before it is made, and the first of a
- * file brings a copy of the file along. Changes by commands are known of files that a file tool changed before.
+ * The changes of files by tools in one turn, or by a rewind: each is logged before it is made, and the first change of a
+ * file keeps a copy of the file. Changes by commands are noticed for files that a file tool changed before.
  */
 import { messageOf } from "../../core/errors.js";
 import { contentHash } from "../../os/digest.js";
@@ -11,7 +11,7 @@ import { shownPath } from "../tools/files/text-file.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { look } from "./file-state.js";
 
-/** A file as it was left; without a stamp it is gone. */
+/** A file as it was left; without a stamp it was deleted. */
 interface Left {
   after: string | null | undefined;
   mode: number;
@@ -21,7 +21,7 @@ interface Left {
 export interface ChangeLog {
   recorder: Pick<Recorder, "change" | "write">;
   copies: FileCopies;
-  /** Tells people of a file that a rewind will not bring back. */
+  /** Reports a file that a rewind cannot restore. */
   warn(text: string): void;
 }
 
@@ -33,7 +33,7 @@ export class FileChanges {
     this.#log = log;
   }
 
-  /** The same workspace, whose changes are noted. */
+  /** The same workspace, with its changes recorded. */
   within(workspace: Workspace): Workspace {
     return {
       ...workspace,
@@ -46,7 +46,7 @@ export class FileChanges {
     };
   }
 
-  /** Call it before a command runs, and what it returns behind it: what the command did to files of this turn is noted. */
+  /** Call it before a command runs, and the returned function afterwards: it notes the command's changes to files of this turn. */
   async watch(workspace: Workspace): Promise<() => Promise<void>> {
     const before = new Map<string, Left>();
     for (const [path, left] of this.#left) if ((await stampOf(workspace, path)) === left.stamp) before.set(path, left);
@@ -81,7 +81,7 @@ export class FileChanges {
     this.#left.set(path, { after, mode: info?.mode ?? 0, stamp: info?.stamp });
   }
 
-  /** A file that cannot be kept is changed all the same. */
+  /** A file without a copy is changed all the same. */
   async #before(workspace: Workspace, path: string): Promise<FileState | null> {
     let state: FileState | null = { mode: 0 };
     try {

@@ -1,10 +1,10 @@
-/** A file as it is at this moment: its content by hash, and its mode. */
+/** The present state of a file: its content by hash, and its mode. */
 import { contentHash } from "../../os/digest.js";
 import type { FileState } from "../store/entry.js";
 import { MAX_FILE_BYTES } from "../tools/files/text-file.js";
 import type { Workspace } from "../workspace/workspace.js";
 
-/** Null where there is no file. `bytes` are missing where it is too large to be read, or is no regular file. */
+/** Null if there is no file. `bytes` are missing for a file that is too large to read, or is no regular file. */
 export interface Look {
   state: FileState | null;
   bytes?: Uint8Array;
@@ -19,7 +19,7 @@ export async function look(workspace: Workspace, path: string): Promise<Look> {
   return { state: { sha256: contentHash(bytes), mode, stamp }, bytes };
 }
 
-/** Names a content for comparison: of a file that is not there, of one whose content nobody knows, or by its hash. */
+/** A name of a content for comparison: missing file, unknown content, or the hash. */
 export function contentName(state: Pick<FileState, "sha256"> | null): string {
   if (state === null) return "none";
   return state.sha256 ?? UNKNOWN;

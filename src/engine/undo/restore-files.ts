@@ -1,4 +1,4 @@
-/** Puts files back as they were before the first of these changes, each through the workspace's own handles. */
+/** Restores files to their state before the first of these changes, by the workspace's own handles. */
 import { messageOf } from "../../core/errors.js";
 import type { FileState } from "../store/entry.js";
 import type { Change } from "../store/logged-turns.js";
@@ -8,23 +8,23 @@ import type { Workspace } from "../workspace/workspace.js";
 import { contentName, look, UNKNOWN } from "./file-state.js";
 
 export interface Restoring {
-  /** Notes the changes that it makes. */
+  /** Records its own changes. */
   workspace: Workspace;
   copies: FileCopies;
-  /** Also files that others have changed since, and files that are asked about. */
+  /** Also restores files that others have changed since, and files that need an approval. */
   force: boolean;
-  /** Why a file stays as it is, whoever asks; `always`: even where the user insists. */
+  /** The reason for which a file is not restored; `always`: not even if the user insists. */
   forbids(path: string): Promise<{ why: string; always: boolean } | undefined>;
 }
 
 export interface Restored {
   files: string[];
-  /** Files that are as they were, also those that were so already: their state then, and now. */
+  /** Files in their old state, also those that had it already, with their state before and now. */
   asBefore: { path: string; then: FileState | null; now: FileState | null }[];
   left: { path: string; why: string }[];
 }
 
-/** A file that is to go back. */
+/** A file to restore. */
 interface Wanted {
   path: string;
   before: FileState | null;
@@ -45,7 +45,7 @@ export async function restoreFiles(changes: readonly Change[], restoring: Restor
       restored.left.push({ path, why: messageOf(error) });
     }
   }
-  // Files that go are the first to go: where names in another case are the same name, a file that was renamed comes back last.
+  // Deletions come first: on file systems that ignore case, a renamed file must come back last.
   const goingFirst = wanted.toSorted((one, other) => Number(one.before !== null) - Number(other.before !== null));
   for (const { path, before } of goingFirst) {
     try {
@@ -76,7 +76,7 @@ function isSame(one: FileState | null, other: FileState | null): boolean {
   return contentName(one) === contentName(other) && contentName(one) !== UNKNOWN;
 }
 
-/** Undefined where it can go back, or is as it was. */
+/** Undefined if the file can be restored, or needs no change. */
 async function reasonToLeave(
   path: string,
   changes: [Change, ...Change[]],
@@ -91,7 +91,7 @@ async function reasonToLeave(
   return force || areOurs(changes, contentName(now)) ? undefined : OTHERS;
 }
 
-/** Whether each change began where the one before it ended, and the file is as the last one left it. A change may not have been made. */
+/** Whether each change began at the end of the one before, and the file is as the last one left it. A change may not have been made. */
 function areOurs(changes: readonly Change[], now: string): boolean {
   let known = new Set([contentName(changes[0]?.before ?? null)]);
   for (const { before, after } of changes) {

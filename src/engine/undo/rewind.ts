@@ -1,6 +1,6 @@
 /**
- * Undoes a turn and all behind it: files first, then the conversation, and at last the entry in the log that says so. A process that dies on
- * the way leaves a session that can be rewound to the same turn again: a file that is as it was needs nothing more.
+ * Undoes a turn and all later ones: first the files, then the conversation, and last the log entry about it. A crash in between
+ * leaves a session that can be rewound to the same turn again, as restored files need no change then.
  */
 import { ParleyError } from "../../core/errors.js";
 import type { RewindReply } from "../../core/rewind.js";
@@ -30,13 +30,13 @@ export interface Rewinding {
 
 export interface Rewound {
   reply: RewindReply;
-  /** The conversation from now on, where it went back. */
+  /** The restored conversation, if it was restored. */
   conversation?: EarlierConversation;
-  /** Tells the model of files that went back without the conversation. */
+  /** Tells the model about files that were restored without the conversation. */
   note?: Message;
 }
 
-/** Throws a fault, and then nothing was changed, but for files when the disk is full. */
+/** Throws a fault, and then nothing has changed, except for files if the disk is full. */
 export async function rewind({ turn, files, conversation, force }: Asked, rewinding: Rewinding): Promise<Rewound> {
   const { log, events, workspace } = rewinding;
   const { recorder } = events;
@@ -61,7 +61,7 @@ export async function rewind({ turn, files, conversation, force }: Asked, rewind
   return { reply, ...(earlier !== undefined && { conversation: earlier }), ...(note !== undefined && { note }) };
 }
 
-/** A file goes back only when the log says so. */
+/** A file is restored only if the log has its change. */
 function write(recorder: Recorder): void {
   recorder.write();
   if (recorder.failure !== undefined) throw refusal("session", "This session can no longer be saved, so nothing of it can be undone");
@@ -93,7 +93,7 @@ function conversationBefore({ place }: LoggedTurn, entries: Iterable<ReadEntry>)
   return { messages, ...(lastTurn !== undefined && { lastTurn }), seen };
 }
 
-/** A file that is as the model saw it then is one that it knows. */
+/** A file in the state that the model saw counts as seen. */
 function knowAgain(seen: Record<string, string>, { asBefore }: Restored): void {
   for (const { path, then, now } of asBefore)
     if (then?.stamp !== undefined && seen[path] === then.stamp && now?.stamp !== undefined) seen[path] = now.stamp;

@@ -1,4 +1,4 @@
-/** Undo for an open session: the changes of its turns are noted, and its turns are taken back. */
+/** Undo for an open session: records the changes of its turns, and undoes turns. */
 import { ParleyError } from "../../core/errors.js";
 import type { RewindReply } from "../../core/rewind.js";
 import { workspaceOf } from "../calls/workspace-for.js";
@@ -14,7 +14,7 @@ export class SessionUndo {
   readonly #ending: AbortSignal;
   #running: Promise<unknown> = Promise.resolve();
 
-  /** Without a log nothing can be undone. Once `ending` is aborted the host is asked for nothing more. */
+  /** Without a log nothing can be undone. After `ending` is aborted the host gets no more requests. */
   constructor(session: SessionServices, log: SessionLog | undefined, ending: AbortSignal) {
     this.#session = session;
     this.#log = log;
@@ -26,7 +26,7 @@ export class SessionUndo {
     return copies && new FileChanges({ recorder: this.#session.events.recorder, copies, warn });
   }
 
-  /** The turns that can be taken back, in their order. */
+  /** The turns that can be undone, oldest first. */
   async turns(): Promise<LoggedTurn[]> {
     const { readTurns } = await import("../store/logged-turns.js");
     const log = this.#kept();
@@ -34,14 +34,14 @@ export class SessionUndo {
     return readTurns(log.entries()).turns;
   }
 
-  /** Only between turns. Throws a fault that says why nothing is taken back. */
+  /** Only between turns. Throws a fault with the reason if it cannot. */
   rewind(asked: Asked): Promise<RewindReply> {
     const rewound = this.#rewind(asked);
     this.#running = rewound.catch(() => {});
     return rewound;
   }
 
-  /** Resolves when no file is being put back. */
+  /** Resolves when no file is being restored. */
   async settled(): Promise<void> {
     await this.#running;
   }

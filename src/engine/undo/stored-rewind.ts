@@ -1,4 +1,4 @@
-/** Takes back turns of a stored session that no process has open. No model is needed for that. */
+/** Undoes turns of a stored session that no process has open, without a model. */
 import type { SessionConfig } from "../../core/config.js";
 import type { Event } from "../../core/event.js";
 import type { RewindReply } from "../../core/rewind.js";
@@ -16,15 +16,15 @@ import type { Asked } from "./asked.js";
 import { rewind } from "./rewind.js";
 
 interface Around {
-  /** The config's own rules for that folder hold beside those of the session. */
+  /** The config's own rules for that folder hold beside the session's. */
   configured(cwd: string): Promise<Pick<SessionConfig, "rules" | "disallowedTools">>;
   env: Record<string, string | undefined>;
   places: { home: string; userHome: string };
-  /** Tells people what went wrong beside the rewind. */
+  /** Reports problems beside the rewind. */
   warn(text: string): void;
 }
 
-/** `choose` picks the turn. Throws a fault when the session is open elsewhere, or the reason why nothing is taken back. */
+/** `choose` picks the turn. Throws a fault if the session is open elsewhere, or with the reason if it cannot. */
 export async function rewindStored(
   store: SessionStore,
   id: string,
@@ -49,7 +49,7 @@ export async function rewindStored(
   }
 }
 
-/** Nobody hears the events but for warnings; the log has them. */
+/** Only warnings are shown; the log has the events. */
 function eventsOf(id: string, log: SessionLog, before: number, warn: (text: string) => void): SessionEvents {
   let seq = nextSeq(before);
   const push = (event: Event): undefined => {

@@ -3,7 +3,7 @@ import { listFiles } from "../../tools/search/list-files.js";
 import type { Workspace } from "../../workspace/workspace.js";
 import { PathTable } from "./path-table.js";
 
-/** More than these cost more memory than they are worth. */
+/** The most files: a larger list costs more memory than it is worth. */
 const MOST_PATHS = 200_000;
 const FRESH_MS = 5000;
 
@@ -18,7 +18,7 @@ export class FileIndex {
     this.#workspace = workspace;
   }
 
-  /** Returns the table as it is; only the first caller waits until it is built. */
+  /** Returns the present table; only the first caller waits until it is built. */
   async table(): Promise<PathTable> {
     if (this.#table === undefined) return this.#build();
     if (Date.now() - this.#builtAt > FRESH_MS) this.#build().catch(() => {});

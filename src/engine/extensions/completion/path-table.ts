@@ -1,10 +1,10 @@
-/** The paths of a tree, for looking them up while somebody types: prefixes first, then names, then letters in order. */
+/** The paths of a tree, for look-ups while the user types: matches of prefixes come first, then of names, then of letters in order. */
 
-/** Which letters and digits a path has, a bit each, so that most paths are passed over at once. The last bit: it is hidden. */
+/** The letters and digits of a path, one bit each, so that most paths are skipped at once. The last bit marks a hidden path. */
 const HIDDEN = 1 << 31;
 const OTHER = 1 << 30;
 
-/** The better tier wins, whatever the penalties within it. */
+/** A better tier wins, whatever the penalties within it. */
 const TIER = { exact: 7000, prefix: 6000, name: 5000, inName: 4000, inPath: 3000, lettersOfName: 2000, lettersOfPath: 1000 } as const;
 const WORST_PENALTY = 999;
 
@@ -18,11 +18,11 @@ export class PathTable {
   readonly #paths: string[];
   readonly #lower: string[];
   readonly #letters: Int32Array;
-  /** Where the last name begins, and how many folders it is in. */
+  /** The position of the last name, and its depth. */
   readonly #names: Uint32Array;
   readonly #depths: Uint32Array;
 
-  /** `files` are relative, with `/`; their folders are known by them. */
+  /** `files` are relative, with `/`; the folders follow from them. */
   constructor(files: readonly string[]) {
     this.#paths = [...foldersOf(files), ...files];
     this.#lower = this.#paths.map((path) => path.toLowerCase());
@@ -36,7 +36,7 @@ export class PathTable {
     }
   }
 
-  /** The best first, `most` at most. Hidden ones only for a query with a hidden name in it. Case does not count. */
+  /** At most `most` paths, the best first. Hidden ones only for a query with a hidden name. Case does not count. */
   search(query: string, most: number): string[] {
     const wanted = query.toLowerCase();
     const letters = lettersOf(wanted);
@@ -57,8 +57,8 @@ export class PathTable {
 }
 
 /**
- * Both in lower case; `name` is where the path's last name begins, `below` how many folders deeper than the query it lies, so that a tree
- * is gone down step by step. Undefined when the query's letters are not there in their order, or no score could reach the floor.
+ * Both in lower case; `name` is the position of the path's last name, `below` its depth below the query, so that a tree
+ * is completed level by level. Undefined if the query's letters do not occur in order, or no score could reach the floor.
  */
 function scoreOf(path: string, query: string, name: number, below: number, floor: number): number | undefined {
   const at = path.indexOf(query);
@@ -80,7 +80,7 @@ function scoreOf(path: string, query: string, name: number, below: number, floor
   return gapsInPath === undefined ? undefined : TIER.lettersOfPath - penalty(gapsInPath);
 }
 
-/** How often the letters are apart, other than at the beginning of a word. Undefined when they are not all there. */
+/** The number of gaps between the letters, except at word starts. Undefined if a letter is missing. */
 function gaps(path: string, query: string, from: number): number | undefined {
   let count = 0;
   let letter = 0;
@@ -119,7 +119,7 @@ function keep(best: Found[], found: Found, most: number, isListing: boolean): vo
   if (best.length > most) best.pop();
 }
 
-/** Of equals the shorter; the listing of a folder is in the order of its names. */
+/** Of equal matches the shorter one first; a folder's listing is sorted by name. */
 function isBefore(a: Found, b: Found, isListing: boolean): boolean {
   if (a.score !== b.score) return a.score > b.score;
   if (!isListing && a.path.length !== b.path.length) return a.path.length < b.path.length;
@@ -132,7 +132,7 @@ function lettersOf(text: string): number {
   return letters;
 }
 
-/** a to z, and four for the digits; the rest share one. */
+/** One bit for each of a to z, and four for the digits; the other characters share one. */
 function bitOf(code: number): number {
   if (code >= 97 && code <= 122) return 1 << (code - 97);
   return code >= 48 && code <= 57 ? 1 << (26 + (code & 3)) : OTHER;

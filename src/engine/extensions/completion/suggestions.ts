@@ -1,4 +1,4 @@
-/** Completes a half-written `/command` or `@path`, and answers hosts that ask while their user types. */
+/** Completes a half-written `/command` or `@path` while the user types. */
 import { readdir } from "node:fs/promises";
 import type { Suggestion, SuggestReply } from "../../../core/command.js";
 import type { OpOf } from "../../../core/op.js";
@@ -10,11 +10,11 @@ import { escaped, mentionsIn, unescaped } from "../mentions/tokens.js";
 
 type SuggestRequest = OpOf<"command.suggest">;
 
-/** Several `loading` may come before the one that is not. */
+/** Several replies with `loading` may precede the final one. */
 export type SuggestAnswer = (status: "ok" | "noop" | "loading", data?: SuggestReply) => Promise<void> | undefined;
 
 const MOST = 20;
-/** After this time the host is told that the answer takes a while. */
+/** After this time the host gets the reply `loading`. */
 const PATIENCE_MS = 100;
 
 interface Sources {
@@ -25,14 +25,14 @@ interface Sources {
 
 export class Suggestions {
   readonly #sources: Sources;
-  /** Requests that wait for their answer, by trigger. */
+  /** Open requests by trigger. */
   readonly #open = new Map<SuggestRequest["trigger"], AbortController>();
 
   constructor(sources: Sources) {
     this.#sources = sources;
   }
 
-  /** A later question makes an earlier one of the same trigger void; it is answered `noop`. */
+  /** A later request voids an earlier one of the same trigger, which gets `noop`. */
   async answer(asked: SuggestRequest, answer: SuggestAnswer): Promise<void> {
     const earlier = this.#open.get(asked.trigger);
     earlier?.abort();
@@ -71,7 +71,7 @@ async function suggestCommands(written: string, commands: readonly Command[]): P
   };
 }
 
-/** Under its own name where that begins so, else under the alias that does; what only contains it comes last. */
+/** The command's name if it begins so, else an alias that does; names that only contain the text come last. */
 function rankedName({ name, aliases = [], description }: Command, wanted: string): { name: string; rank: number; description: string }[] {
   const names = [name, ...aliases];
   const exact = names.find((each) => each.toLowerCase() === wanted);
@@ -96,7 +96,7 @@ async function suggestArguments(name: string, args: string, commands: readonly C
 async function suggestPaths(written: string, { files, workspace }: Sources): Promise<SuggestReply> {
   const wanted = writtenPath(written);
   const found = isElsewhere(wanted) ? [] : (await files.table()).search(wanted, MOST);
-  // An ignored file, or one outside the workspace, is not in the index, but its folder may be named.
+  // Ignored files and files outside the workspace are not in the index, but a written path may name their folder.
   const paths = found.length === 0 && wanted.includes("/") ? await listing(wanted, workspace) : found;
   return { suggestions: paths.map(suggestPath), perfect: paths.includes(wanted) };
 }
@@ -105,7 +105,7 @@ function suggestPath(path: string): Suggestion {
   return { label: path, value: escaped(path) };
 }
 
-/** The mention that the text ends with, or all of it when it has none. */
+/** The mention at the end of the text, or the whole text if it has none. */
 function writtenPath(written: string): string {
   if (written === "@" || /\s@$/.test(written)) return "";
   const last = mentionsIn(written).findLast(({ end }) => end === written.length);
@@ -116,7 +116,7 @@ function isElsewhere(path: string): boolean {
   return /^(?:\/|~|\.\.(?:\/|$))/.test(path);
 }
 
-/** The names in the folder that the path is in; none where there is no such folder. */
+/** The names in the path's folder; none if there is no such folder. */
 async function listing(wanted: string, workspace: Workspace): Promise<string[]> {
   const cut = wanted.lastIndexOf("/") + 1;
   const [folder, start] = [wanted.slice(0, cut), wanted.slice(cut).toLowerCase()];

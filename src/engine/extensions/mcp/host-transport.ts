@@ -1,4 +1,4 @@
-/** A server that the host has: each of our messages is a request to the host, and its answer is the server's. */
+/** A server behind the host: each of our messages is a request to the host, and the host's answer is the server's. */
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -35,7 +35,7 @@ export class HostTransport implements Transport {
 
   async start(): Promise<void> {}
 
-  /** Nobody waits for the answer here: it comes as a message. */
+  /** The answer is not awaited here: it arrives as a message. */
   send(message: JSONRPCMessage): Promise<void> {
     if (isJSONRPCRequest(message)) void this.#ask(message.id, message);
     else void this.#tell(message);
@@ -56,7 +56,7 @@ export class HostTransport implements Transport {
     if (!abort.signal.aborted) this.onmessage?.(answer(id, reply));
   }
 
-  /** An answer to a notification means nothing. A cancelled request is settled, so that the host need not answer it. */
+  /** An answer to a notification is ignored. A cancelled request is settled, so that the host need not answer it. */
   async #tell(message: JSONRPCMessage): Promise<void> {
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled" && v.is(Cancelled, message.params))
       this.#asked.get(message.params.requestId)?.abort();
@@ -73,7 +73,7 @@ function answer(id: string | number, { ok, data }: HostReply): JSONRPCMessage {
   if (!ok) return failure(id, v.is(Failure, data) ? data.message : "The host could not pass the message on");
   try {
     const message = parseJSONRPCMessage(data);
-    // The asker would wait for its answer in vain.
+    // Fails the request: otherwise its sender would wait for ever.
     return "id" in message && message.id === id ? message : failure(id, "The host's answer is to another request");
   } catch (error) {
     return failure(id, `The host's answer is not a JSON-RPC message: ${messageOf(error)}`);

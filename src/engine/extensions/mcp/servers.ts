@@ -35,7 +35,7 @@ export interface McpDeps extends Pick<ExtensionDeps, "redactor" | "env" | "versi
   };
 }
 
-/** How long the news that a server is there wait for the others that are being connected to: hosts get a whole list with each. */
+/** How long the report of a connected server waits for other connecting servers: each report has the whole list. */
 const TOGETHER_MS = 2000;
 
 export class McpServers {
@@ -44,12 +44,12 @@ export class McpServers {
   readonly #names = new ToolNames();
   readonly #servers = new Map<string, Server>();
   readonly #ending = new Set<Promise<void>>();
-  /** Changes of configuration, one behind the other. */
+  /** Changes of the configuration, one after another. */
   #order: Promise<unknown> = Promise.resolve();
-  /** Changes whose servers are not all connected or failed. */
+  /** Changes whose servers have not all connected or failed. */
   #open = 0;
   #whenConnected: (() => void)[] = [];
-  /** A change that is told at the latest once nothing is under way. */
+  /** A change to report at the latest when all servers are settled. */
   #untold = false;
   #telling: NodeJS.Timeout | undefined;
   #batches = 0;
@@ -61,7 +61,7 @@ export class McpServers {
     this.#changed = changed;
   }
 
-  /** As `configure`, once `before` has settled; until then nothing counts as settled here, unless there is nothing to connect to. */
+  /** Like `configure`, after `before` has settled; until then nothing counts as settled, unless there is nothing to connect to. */
   start(config: SessionConfig, before: Promise<unknown>): void {
     this.#order = before.catch(() => {});
     this.configure(config);
@@ -79,18 +79,18 @@ export class McpServers {
       this.#open--;
       if (this.#open === 0) for (const resolve of this.#whenConnected.splice(0)) resolve();
       this.#untold ||= isNew;
-      // A later server does not hold up the news of the others.
+      // A slow server does not delay the reports of the others.
       if (isNew || (this.settled && this.#untold)) this.#tell();
     });
   }
 
-  /** Nothing is under way: each server is connected or has failed. */
+  /** Whether each server has connected or failed. */
   get settled(): boolean {
     return this.#open === 0 && ![...this.#servers.values()].some(({ isReturning }) => isReturning);
   }
 
   /**
-   * Resolves when each was connected or failed once, or when nobody wants to know any more. A server that was lost keeps its tools
+   * Resolves when each server has connected or failed once, or when nobody waits any more. A lost server keeps its tools
    * meanwhile.
    */
   async untilConnected(signal: AbortSignal): Promise<void> {
@@ -101,7 +101,7 @@ export class McpServers {
     });
   }
 
-  /** Servers that were connected or failed. */
+  /** Servers that have connected or failed. */
   listed(): ListedMcpServer[] {
     return [...this.#servers.values()].flatMap((server) => {
       const { name, status, error, settings, tools } = server;
@@ -168,7 +168,7 @@ export class McpServers {
     return this.#named(server).login();
   }
 
-  /** Resolves when nothing of any server is left. */
+  /** Resolves when all servers have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#telling);
@@ -178,7 +178,7 @@ export class McpServers {
     await Promise.all(this.#ending);
   }
 
-  /** The servers that are new now; `isNew`: something changed. */
+  /** The new servers; `isNew`: something changed. */
   async #apply(wanted: Record<string, McpServer>): Promise<{ fresh: Server[]; isNew: boolean }> {
     const gone = [...this.#servers.values()].filter((server) => !this.#isSame(server.settings, wanted[server.name]));
     for (const server of gone) {
@@ -235,7 +235,7 @@ export class McpServers {
     this.#say("info", `MCP ready: ${ready.length}/${total} servers connected, ${tools} tools registered.`, block);
   }
 
-  /** A server that never answers does not hold up the news of the others. */
+  /** A server that never answers does not delay the reports of the others. */
   #tellSoon(): void {
     if (!this.#closed) this.#telling ??= setTimeout(() => this.#tell(), TOGETHER_MS);
   }
@@ -252,7 +252,7 @@ export class McpServers {
     this.#ending.add(ending);
   }
 
-  /** A host that sends back what it was told, without the secrets, means the same server. */
+  /** A host that sends back a configuration without its secrets means the same server. */
   #isSame(settings: McpServer, wanted: McpServer | undefined): boolean {
     const text = JSON.stringify(wanted);
     return text === JSON.stringify(settings) || text === JSON.stringify(this.#deps.redactor.value(settings));
@@ -292,7 +292,7 @@ export class McpServers {
   }
 }
 
-/** Without the keys that have no value. */
+/** Removes keys without a value. */
 function defined<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> };
 function defined(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

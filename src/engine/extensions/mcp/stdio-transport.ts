@@ -1,4 +1,4 @@
-/** A server that we start and speak to over its pipes. Its whole process tree ends with the connection. */
+/** A server that we start and talk to by its pipes. Its whole process tree ends with the connection. */
 import { setTimeout as delay } from "node:timers/promises";
 import {
   isJSONRPCNotification,
@@ -14,11 +14,11 @@ import { encodeLine, FrameReader } from "../../../os/lines.js";
 import { startTree, type Exit, type Tree } from "../../../os/processes/process.js";
 import { oneLine } from "../../tools/title.js";
 
-/** From TERM to KILL. */
+/** The grace from TERM to KILL. */
 const GRACE_MS = 2000;
-/** Time in which the last output of a server may arrive, when a child of it holds the pipe open. */
+/** The time for the server's last output, if a child of it holds the pipe open. */
 const LAST_WORDS_MS = 500;
-/** Lines that are no messages, in a row; a few are a greeting, this many are a flood. */
+/** The most lines in a row that are no messages: a few are a greeting, more are a flood. */
 const MAX_GARBAGE = 1000;
 const STDERR_CHARS = 2000;
 
@@ -39,12 +39,12 @@ export class StdioTransport implements Transport {
   #tree: Promise<Tree> | undefined;
   #stdin: NodeJS.WritableStream | undefined;
   #closing: Promise<void> | undefined;
-  /** Settles when the server has left by itself. */
+  /** Settles when the server has exited by itself. */
   #left: Promise<void> | undefined;
   #stderr = "";
   #garbage = 0;
   #sample: string | undefined;
-  /** The reason of an end that we did not ask for. */
+  /** The reason of an exit that we did not ask for. */
   #over: string | undefined;
 
   constructor(options: StdioOptions) {
@@ -73,7 +73,7 @@ export class StdioTransport implements Transport {
       const refuse = (): void => reject(new SdkError(SdkErrorCode.ConnectionClosed, "it no longer listens"));
       const stdin = this.#stdin;
       if (stdin === undefined || this.#closing !== undefined) return refuse();
-      // A server that no longer listens is about to leave: its exit status says why.
+      // A server that no longer reads is about to exit: its exit status tells why.
       stdin.write(encodeLine("json", message), (error) => (error ? void this.#leaving().then(refuse) : resolve()));
     });
   }
@@ -83,7 +83,7 @@ export class StdioTransport implements Transport {
     return this.#closing;
   }
 
-  /** Describes a server that failed: how it ended, its output that was no message, its last words. */
+  /** Describes a failed server: its exit, its output that was no message, and its last output on stderr. */
   report(): string | undefined {
     const last = oneLine(/[^\n]*$/.exec(this.#stderr.trimEnd())?.[0] ?? "");
     const said = [
@@ -96,7 +96,7 @@ export class StdioTransport implements Transport {
 
   async #end(): Promise<void> {
     this.#stdin?.end();
-    // The server may still be starting; a server that could not start needs no end.
+    // The server may still be starting; one that could not start needs no end.
     const tree = await this.#tree?.catch(() => undefined);
     this.onclose?.();
     await tree?.end(GRACE_MS);
@@ -123,7 +123,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** The client acts on a notification a little later, and on a response at once: progress right before its result would be lost. */
+  /** The client handles a notification a little later and a response at once: progress right before its result would be lost. */
   async #deliver(message: JSONRPCMessage): Promise<void> {
     this.#garbage = 0;
     this.onmessage?.(message);
@@ -133,13 +133,13 @@ export class StdioTransport implements Transport {
   #note(frame: Frame): void {
     const line = "bad" in frame ? frame.line : JSON.stringify("rec" in frame ? frame.rec : "");
     this.#sample ??= oneLine(this.#options.redactor.text(line), 100);
-    // The dropped line may have held an awaited answer.
+    // The dropped line may have been an awaited answer.
     if ("bad" in frame && /longer than|nested/.test(frame.bad)) return this.#fail("it was ended after a line that is too long or too deep");
     if (++this.#garbage > MAX_GARBAGE) this.#fail(`it was ended after ${MAX_GARBAGE} lines that are no messages`);
   }
 }
 
-/** A few bytes that are not UTF-8 do not keep a message from being one: they are shown as replacement characters. */
+/** Invalid UTF-8 does not make a message unreadable: it becomes replacement characters. */
 function messageIn(frame: Frame): JSONRPCMessage | undefined {
   if ("bad" in frame) {
     const [read] = frame.line.includes("\uFFFD") ? new FrameReader("json").push(Buffer.from(`${frame.line}\n`)) : [];
@@ -152,7 +152,7 @@ function messageIn(frame: Frame): JSONRPCMessage | undefined {
   }
 }
 
-/** A child of the server may hold its pipes open; the server is gone all the same. */
+/** A child of the server may hold its pipes open although the server is gone. */
 async function leaving(tree: Tree): Promise<Exit> {
   const { child } = tree;
   const left = new Promise<Exit>((resolve) => {

@@ -1,4 +1,4 @@
-/** Servers' tools as tools of the model, and the two that read resources. A server's claims about its tools never count for approvals. */
+/** Tools of servers for the model, and the two that read resources. A server's claims about its tools never count for approvals. */
 import type { Tool as ServerTool, Progress } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
@@ -81,7 +81,7 @@ function readResource(servers: readonly Server[]): Tool {
   });
 }
 
-/** The name of a tool of the server: `mcp__server__*` means its resources, too. */
+/** The tool name for a server's resources: `mcp__server__*` covers them, too. */
 export function resourcesOf(server: unknown): string | undefined {
   return typeof server === "string" ? wholeName(server, "resources") : undefined;
 }

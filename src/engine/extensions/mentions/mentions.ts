@@ -1,4 +1,4 @@
-/** `@path` in a prompt: files, folders and globs that its words name are attached to it, within bounds; the words stay as they are. */
+/** `@path` in a prompt attaches the named files, folders and globs, within bounds; the text stays unchanged. */
 import { plainText, type Part } from "../../../core/content.js";
 import { messageOf } from "../../../core/errors.js";
 import type { JudgedCall, Verdict } from "../../permissions/permissions.js";
@@ -12,20 +12,20 @@ import { resourcesOf } from "../mcp/tools.js";
 import { askToAttach, type Question } from "./questions.js";
 import { mentionsIn, readings } from "./tokens.js";
 
-/** Of one prompt. */
+/** The most of one prompt. */
 const MOST_FILES = 50;
 const MOST_CHARS = 200_000;
-/** Of images, in base64. */
+/** The most bytes of images, in base64. */
 const MOST_IMAGE_CHARS = MAX_FILE_BYTES;
-/** Files below a glob's folder that are looked at. */
+/** The most files below a glob's folder to look at. */
 const MOST_LISTED = 200_000;
-/** Reasons that the notice gives one by one. */
+/** The most reasons that the notice lists. */
 const TOLD = 5;
 
 /** Resources of servers, mentioned as `@server:uri`. */
 interface ResourceSource {
   servers(): readonly string[];
-  /** Throws why it cannot be read. */
+  /** Throws the reason if it cannot be read. */
   read(server: string, uri: string, signal: AbortSignal): Promise<Part[]>;
 }
 
@@ -58,12 +58,12 @@ export async function loadMentions(words: readonly Part[], loading: Loading): Pr
   return attachments.parts;
 }
 
-/** Something to attach, not read yet. `key` is the same for the same thing. */
+/** An attachment that is not read yet. Equal attachments have the same `key`. */
 interface Item {
   key: string;
   name: string;
   judged(): Promise<{ call: JudgedCall; verdict: Verdict }>;
-  /** Reads what was judged. */
+  /** Reads what the judgement covered. */
   read(call: JudgedCall): Promise<Part[]>;
 }
 
@@ -118,7 +118,7 @@ class Attachments {
     return `Not attached to the prompt: ${told.join("; ")}${more}`;
   }
 
-  /** Why it is left out after all; undefined when it is attached. */
+  /** The reason for leaving it out; undefined if it is attached. */
   #add(item: Item, parts: Part[]): string | undefined {
     const chars = this.#chars + plainText(parts).length;
     if (chars > MOST_CHARS) return this.#leave(item, `${MOST_CHARS} characters are the limit of one prompt`);
@@ -158,7 +158,7 @@ function fileAt(key: string, name: string, reading: Reading): Item {
   return { key, name, judged: () => judgedFile(name, reading), read: (call) => readJudged(name, call, reading) };
 }
 
-/** Undefined also where the path cannot be looked at: then it is just text. */
+/** Undefined also if the path cannot be looked at: the mention is then plain text. */
 async function existing(name: string, { workspace }: Reading): Promise<string | undefined> {
   try {
     const { path } = await workspace.resolve(name);
@@ -168,7 +168,7 @@ async function existing(name: string, { workspace }: Reading): Promise<string | 
   }
 }
 
-/** A resource that the user names is not asked about; a denial of its server's resources holds. */
+/** A resource that the user names needs no approval; a denial of its server's resources holds. */
 function resourceItem(name: string, { resources, session: { permissions }, signal }: Loading): Item | undefined {
   const colon = name.indexOf(":");
   const [server, uri] = [name.slice(0, colon), name.slice(colon + 1)];

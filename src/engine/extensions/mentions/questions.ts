@@ -1,4 +1,4 @@
-/** Mentions that nobody may attach unasked: the host sees each as the call of Read that it amounts to, and is asked about all at once. */
+/** Mentions that need an approval: the host sees each as a call of Read, and is asked about all at once. */
 import { textPart } from "../../../core/content.js";
 import type { Call, EventOf } from "../../../core/event.js";
 import { sameJson } from "../../../core/values/json-object.js";
@@ -8,9 +8,9 @@ import type { ExtensionServices } from "../../session/control.js";
 
 export interface Question {
   judged: JudgedCall;
-  /** The words of the question. */
+  /** The text of the question. */
   message: string;
-  /** Attaches it, or tells why it cannot be attached. */
+  /** Attaches it, or returns the reason against it. */
   attach(): Promise<string | undefined>;
   /** Leaves it out. */
   refuse(why: string): unknown;
@@ -24,16 +24,16 @@ export interface Asking {
 
 type End = Pick<EventOf<"tool.ended">, "status" | "reason" | "output">;
 
-/** Settles when all are answered and attached, or when the turn is interrupted: then every call has ended. */
+/** Settles when all are answered and attached, or the turn is interrupted: every call has ended then. */
 export async function askToAttach(questions: readonly Question[], asking: Asking): Promise<void> {
   const { session, emit, signal } = asking;
   if (questions.length === 0 || signal.aborted) return;
   const asked = questions.map((question) => ({ id: session.callIds.own(""), question }));
-  /** Calls that the host has heard of and that have not ended. */
+  /** Calls that the host has seen and that have not ended. */
   const open = new Set<string>();
   const end = (id: string, how: End): Promise<void> | undefined =>
     open.delete(id) ? emit({ type: "tool.ended", call: id, ...how }) : undefined;
-  // The calls end at once: nothing of a turn is told behind its end.
+  // The calls end at once, as no event of a turn may come after its end.
   const stop = (): void => {
     for (const id of open) void end(id, { status: "cancelled", reason: "interrupted" });
   };
@@ -49,7 +49,7 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
     const answers = asked.map(({ id }) => session.approvals.wait(id, session.answerSeconds));
     const message = questions.map((question) => question.message).join("\n");
     await emit({ type: "approval.requested", calls, message, deadline: Date.now() + 1000 * session.answerSeconds });
-    // Attach in the order of the prompt, whatever the order of the answers and however long each file takes to read.
+    // Attachments keep the order of the prompt, whatever the order of answers and the time to read each file.
     for (const [at, { id, question }] of asked.entries()) await settle(id, question, answers[at]);
   } finally {
     signal.removeEventListener("abort", stop);
@@ -58,7 +58,7 @@ export async function askToAttach(questions: readonly Question[], asking: Asking
   async function settle(id: string, question: Question, answer: ReturnType<typeof session.approvals.wait> | undefined): Promise<void> {
     const given = await answer;
     if (given === undefined || !open.has(id)) return;
-    // Nobody mentioned another file. Arguments that come back as they were shown are unchanged.
+    // The host cannot change the file. Arguments that come back as shown are unchanged.
     const isChanged = given.args !== undefined && !sameJson(given.args, session.redactor.value(question.judged.args));
     if (given.decision === "deny" || isChanged) {
       const reason = isChanged ? "another file was allowed in its place" : given.reason || "denied";

@@ -1,5 +1,5 @@
 /**
- * How a mention is written: `@path`, `@"path with spaces"`, `@path\ with\ spaces`. mentions.ts finds out whether a mention names anything.
+ * The syntax of mentions: `@path`, `@"path with spaces"`, `@path\\ with\\ spaces`. mentions.ts finds the files that they name.
  */
 
 interface Mention {
@@ -9,13 +9,13 @@ interface Mention {
   path: string;
 }
 
-/** An `@` within a word (an e-mail address, `pkg@1.0`, a path) is none. */
+/** An `@` within a word (an e-mail address, `pkg@1.0`, a path) begins no mention. */
 const MENTION = /(?<=^|[\s([{<"'`,;])@(?:"([^"\n]+)"|((?:\\[^\n]|[^\s\\])+))/g;
 
-/** A block that is never closed goes to the end. */
+/** A block that is never closed extends to the end. */
 const FENCED = /^(`{3,})[^`\n]*\n[^]*?(?:^\1`*[ \t]*$|(?![^]))/gm;
 
-/** Left to right; they do not overlap. Text in a fenced block is a quote, perhaps of somebody else, and mentions nothing. */
+/** From left to right, without overlap. Text in a fenced block mentions nothing. */
 export function mentionsIn(text: string): Mention[] {
   const own = text.replace(FENCED, (block) => " ".repeat(block.length));
   return [...own.matchAll(MENTION)].map((match) => {
@@ -34,7 +34,7 @@ export function unescaped(written: string): string {
   return written.replace(/\\([\s\\"])/g, "$1");
 }
 
-/** The paths that a mention may mean, the likeliest first: punctuation behind it may belong to the sentence. */
+/** The paths that a mention may name, the likeliest first: punctuation at its end may belong to the sentence. */
 export function readings(path: string): string[] {
   const found = [path];
   for (let shorter = path; found.length < MOST_READINGS && /[.,;:!?)\]}>'"`]$/.test(shorter);) {
