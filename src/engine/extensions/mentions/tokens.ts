@@ -1,5 +1,5 @@
 /**
- * The syntax of mentions: `@path`, `@"path with spaces"`, `@path\\ with\\ spaces`. mentions.ts finds the files that they name.
+ * The syntax of mentions: `@path`, `@"path with spaces"`, `@path\ with\ spaces`. mentions.ts finds the files that they name.
  */
 
 interface Mention {
