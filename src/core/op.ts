@@ -57,6 +57,9 @@ const SessionRewind = v.looseObject({
   force: v.optional(v.boolean()),
 });
 
+/** Removes a stored session for good. A session that is open is refused: close it first. */
+const SessionDelete = op("session.delete", { sessionId: text });
+
 const ProviderSet = op("provider.set", { name: text, baseUrl: v.nullable(text), model: v.optional(text) });
 
 const Overrides = v.looseObject({
@@ -137,6 +140,7 @@ export const Op = v.variant("type", [
   SessionList,
   SessionWatch,
   SessionRewind,
+  SessionDelete,
   ProviderSet,
   TurnPrompt,
   TurnSteer,

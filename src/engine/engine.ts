@@ -1,7 +1,7 @@
 /** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
 import type { Agent } from "../core/agent.js";
 import { SessionConfig, type McpServer } from "../core/config.js";
-import { messageOf, toFault, type Fault } from "../core/errors.js";
+import { messageOf, ParleyError, toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
 import { knownFields } from "../core/values/known-fields.js";
@@ -138,6 +138,9 @@ export function createEngine(options: EngineOptions): Agent {
       case "session.list":
         void listSessions(op);
         return undefined;
+      case "session.delete":
+        void deleteSession(op);
+        return undefined;
       case "session.watch":
         return refuse(op, { code: "unsupported", message: "Only a hub tells of all sessions (parley hub)", retryable: false });
       case "provider.set":
@@ -158,6 +161,19 @@ export function createEngine(options: EngineOptions): Agent {
     const live = [...sessions.values()].map(({ handle, config }) => ({ session: handle, config }));
     try {
       await reply(op, "ok", { sessions: live, stored: (await (await openStore())?.list()) ?? [] });
+    } catch (error) {
+      await refuse(op, toFault(error));
+    }
+  }
+
+  /** The store refuses a session that is open, here or in another process. */
+  async function deleteSession(op: OpOf<"session.delete">): Promise<void> {
+    try {
+      await closed(op.sessionId, op.sessionId);
+      const kept = await openStore();
+      if (kept === undefined) throw new ParleyError({ code: "session", message: "No sessions are kept here", retryable: false });
+      await kept.remove(op.sessionId);
+      await reply(op, "ok");
     } catch (error) {
       await refuse(op, toFault(error));
     }
@@ -217,7 +233,7 @@ export function createEngine(options: EngineOptions): Agent {
   }
 
   async function openSession(op: OpOf<"session.open">): Promise<void> {
-    await closed(op);
+    await closed(op.session, op.sessionId);
     const { stored, config } = await restore(op, options.defaults, await openStore(), options.providers ?? {});
     try {
       await beginSession(op, config, stored);
@@ -280,8 +296,8 @@ export function createEngine(options: EngineOptions): Agent {
     closing.set(session, done);
   }
 
-  /** A session that is opened again while it closes waits until it is closed. */
-  async function closed({ session: handle, sessionId = handle }: OpOf<"session.open">): Promise<void> {
+  /** A session that is opened again or removed while it closes waits until it is closed. */
+  async function closed(handle: string, sessionId: string = handle): Promise<void> {
     const same = [...closing].filter(([session]) => session.handle === handle || session.sessionId === sessionId || sessionId === "latest");
     await Promise.all(same.map(([, done]) => done));
   }

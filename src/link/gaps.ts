@@ -49,6 +49,7 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
     case "session.list":
     case "session.watch":
     case "session.rewind":
+    case "session.delete":
     case "provider.set":
     case "turn.interrupt":
     case "host.answer":

@@ -61,6 +61,11 @@ export class SessionNames {
     return { ...nameless, sessionId: known.sessionId };
   }
 
+  /** The agent's own name of a stored session. */
+  agentsName(name: string): string {
+    return this.#map.get(name)?.sessionId ?? name;
+  }
+
   towardsHost(event: Event): Event {
     switch (event.type) {
       case "session.ready":

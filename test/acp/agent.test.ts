@@ -1,7 +1,9 @@
 /** `parley acp` with the official SDK's client at the other end. */
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { environment, processesWith, scratch, until } from "../process/harness.js";
 import { modelServer } from "../support/model-server.js";
 import { Editor } from "./editor.js";
@@ -208,6 +210,32 @@ describe("sessions", () => {
     await again.finish();
   });
 
+  it("are removed for good, also one that is open", async () => {
+    const editor = new Editor();
+    const [one, two] = [await editor.open(), await editor.open()];
+    for (const { sessionId } of [one, two]) await editor.prompt(sessionId, "say hello");
+    await editor.agent.request("session/close", { sessionId: one.sessionId });
+    for (const { sessionId } of [one, two]) {
+      await editor.agent.request("session/delete", { sessionId });
+      await expect(editor.prompt(sessionId, "say gone")).rejects.toMatchObject({ code: -32002 });
+      const place = { sessionId, cwd: editor.cwd, mcpServers: [] };
+      await expect(editor.agent.request("session/load", place)).rejects.toMatchObject({ code: -32002 });
+    }
+    expect((await editor.agent.request("session/list", {})).sessions).toEqual([]);
+    await editor.finish();
+  });
+
+  it("do not begin behind a logout, until the client has logged in again", async () => {
+    const editor = new Editor();
+    const { sessionId } = await editor.open();
+    await editor.agent.request("logout", {});
+    await expect(editor.open()).rejects.toMatchObject({ code: -32000 });
+    await editor.prompt(sessionId, "say still here");
+    expect(editor.text(sessionId)).toBe("still here");
+    await editor.agent.request("authenticate", { methodId: "environment" });
+    await editor.open();
+  });
+
   it("change their mode and their options, and are told when a mode changes by itself", async () => {
     const editor = new Editor();
     const { sessionId } = await editor.open();
@@ -243,6 +271,17 @@ describe("sessions", () => {
     expect(JSON.stringify(asked?.body)).toContain(more);
   });
 
+  it("use the client's MCP servers over HTTP and SSE, with their headers", async () => {
+    const servers = await Promise.all((["http", "sse"] as const).map(remoteServer));
+    const editor = new Editor();
+    const { sessionId } = await editor.open({ mcpServers: servers });
+    for (const { name } of servers) await editor.prompt(sessionId, `call mcp__${name}__echo with {"text":"over ${name}"}`);
+    expect(editor.text()).toContain("echo: over http");
+    expect(editor.text()).toContain("echo: over sse");
+    expect(editor.asked.map(({ toolCall }) => toolCall.name)).toEqual(["mcp__http__echo", "mcp__sse__echo"]);
+    await editor.finish();
+  });
+
   it("cannot begin without a key: that is a login that is missing", async () => {
     const editor = new Editor({ args: ["--provider", "openai"] });
     await editor.greet();
@@ -275,8 +314,9 @@ describe("what the editor does itself", () => {
     await editor.prompt(sessionId, "run `echo from $PWD`");
     expect(editor.commands).toEqual(["bash -c echo from $PWD", "release"]);
     const updates = editor.of("tool_call_update");
-    expect(updates.flatMap(({ content }) => content ?? [])).toContainEqual({ type: "terminal", terminalId: "terminal-0" });
-    expect(JSON.stringify(updates.at(-1))).toContain(`from ${editor.cwd}`);
+    const shown = updates.flatMap(({ content }) => (content == null ? [] : [content]));
+    for (const content of shown) expect(content).toEqual([{ type: "terminal", terminalId: "terminal-0" }]);
+    expect(updates.at(-1)?.rawOutput).toEqual({ output: expect.stringContaining(`from ${editor.cwd}`) });
     expect(editor.calls()).toMatchObject([{ status: "completed" }]);
   });
 
@@ -293,6 +333,20 @@ describe("what the editor does itself", () => {
     await editor.finish();
   });
 });
+
+/** A server on the official SDK that wants a header. */
+async function remoteServer(type: "http" | "sse"): Promise<acp.McpServerHttp & { type: "http" | "sse" }> {
+  const path = join(import.meta.dirname, "../fixtures/mcp/official.mjs");
+  const child = spawn(process.execPath, [path, type, "a-key"], { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  await until(() => said.includes("\n"));
+  const [, port = ""] = /port (\d+)/.exec(said) ?? [];
+  return { type, name: type, url: `http://127.0.0.1:${port}/mcp`, headers: [{ name: "X-Key", value: "a-key" }] };
+}
 
 describe("the end", () => {
   it("an agent that is killed leaves nothing of its commands behind", async () => {

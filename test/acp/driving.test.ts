@@ -127,6 +127,21 @@ describe("sessions of a driven agent", () => {
     expect(driver.started).toHaveLength(1);
   });
 
+  it("are removed where the agent can, once they are closed", async () => {
+    const driver = scripted();
+    driver.open();
+    await driver.say("t1", "one");
+    const { sessionId = "" } = await driver.next("session.ready");
+    driver.send({ type: "session.delete", id: "open", sessionId });
+    expect(await driver.reply("open")).toMatchObject({ status: "error", fault: { message: expect.stringContaining("close it first") } });
+    driver.send({ type: "session.close", session: "s" });
+    await driver.next("session.ended");
+    driver.send({ type: "session.delete", id: "gone", sessionId });
+    expect(await driver.reply("gone")).toMatchObject({ to: "session.delete", status: "ok" });
+    driver.send({ type: "session.list", id: "list" });
+    expect(await driver.reply("list")).toMatchObject({ data: { stored: [] } });
+  });
+
   it("that are not there are refused", async () => {
     const driver = scripted();
     driver.open({}, { open: "resume", sessionId: "nobody" });

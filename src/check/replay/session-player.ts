@@ -193,6 +193,7 @@ export class SessionPlayer {
       case "session.open":
       case "session.close":
       case "session.rewind":
+      case "session.delete":
       case "shutdown":
       case "other":
         return await answer("error", {

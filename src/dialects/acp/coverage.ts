@@ -25,6 +25,7 @@ export const coverage: Coverage = {
   "session.list": "exact",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "exact",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "file", "resource", "command"] },
   "turn.steer": "exact",

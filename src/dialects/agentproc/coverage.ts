@@ -14,6 +14,7 @@ const BASE: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "file"] },
   "turn.steer": "none",

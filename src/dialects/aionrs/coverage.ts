@@ -13,6 +13,7 @@ export const coverage: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "file"] },
   "turn.steer": "none",

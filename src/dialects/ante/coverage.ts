@@ -14,6 +14,7 @@ export const coverage: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": { only: ["local"] },
   "turn.prompt": { only: ["text", "command"] },
   "turn.steer": "exact",

@@ -33,6 +33,7 @@ export const coverage: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "command"] },
   "turn.steer": "exact",

@@ -14,6 +14,7 @@ export const coverage: Coverage = {
   "session.list": "exact",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "command"] },
   "turn.steer": "exact",

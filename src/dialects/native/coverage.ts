@@ -9,6 +9,7 @@ export const coverage: Coverage = {
   "session.list": "exact",
   "session.watch": "exact",
   "session.rewind": "exact",
+  "session.delete": "exact",
   "provider.set": "exact",
   "turn.prompt": "exact",
   "turn.steer": "exact",

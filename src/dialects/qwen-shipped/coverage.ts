@@ -34,6 +34,7 @@ export const coverage: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "command", "continues"] },
   "turn.steer": "none",

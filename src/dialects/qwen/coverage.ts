@@ -12,6 +12,7 @@ export const coverage: Coverage = {
   "session.list": "none",
   "session.watch": "none",
   "session.rewind": "none",
+  "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": "exact",
   "turn.steer": "exact",

@@ -226,6 +226,7 @@ export class Session implements SessionServices {
       case "session.close":
       case "session.list":
       case "session.watch":
+      case "session.delete":
       case "provider.set":
       case "ping":
       case "shutdown":

@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { ParleyError, systemReason } from "../../core/errors.js";
 import type { Exit, Tree } from "../../os/processes/process.js";
 import { holdFolder } from "./held-folder.js";
-import { fileError, fileInfo, isMissing, readWhole, removeFile, renameFile, replaceFile, toolError } from "./local-files.js";
+import { fileInfo, isMissing, readWhole, removeFile, renameFile, replaceFile, toolError } from "./local-files.js";
 import type { ExecRequest, Running, Workspace } from "./workspace.js";
 
 interface LocalOptions {
@@ -18,9 +18,9 @@ interface LocalOptions {
 
 export async function localWorkspace(root: string, options: LocalOptions): Promise<Workspace> {
   const real = await realpath(root).catch((error: unknown) => {
-    throw fileError("open the workspace", root, error);
+    throw notOpened(root, systemReason(error));
   });
-  if (!(await stat(real)).isDirectory()) throw toolError(`Failed to open the workspace ${root}: it is not a folder`);
+  if (!(await stat(real)).isDirectory()) throw notOpened(root, "it is not a folder");
   const directories = await Promise.all((options.directories ?? []).map((folder) => furtherRoot(real, folder)));
   return {
     root: real,
@@ -36,6 +36,10 @@ export async function localWorkspace(root: string, options: LocalOptions): Promi
     rename: renameFile,
     exec: (request) => execute(request, request.cwd ?? real, options.env),
   };
+}
+
+function notOpened(root: string, why: string): ParleyError {
+  return new ParleyError({ code: "config", message: `Failed to open the workspace ${root}: ${why}`, retryable: false, param: "cwd" });
 }
 
 // Paths

@@ -23,10 +23,12 @@ export function greeting(_asked: ClientParams<"initialize">): InitializeResult {
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: true },
+      auth: { logout: {} },
       sessionCapabilities: {
         list: {},
         resume: {},
         close: {},
+        delete: {},
         fork: {},
         status: {},
         additionalDirectories: {},

@@ -73,7 +73,7 @@ export function patchOf(configId: string, value: string | boolean): SessionConfi
     case "mode":
       return v.is(Mode, value) ? { mode: value } : `There is no mode '${value}'; there are ${Mode.options.join(", ")}`;
     case "model":
-      return { model: value };
+      return value.trim() === "" ? "A model has a name" : { model: value };
     case "thinking":
       return v.is(Thinking, value) ? { thinking: value } : `There is no level '${value}'; there are ${Thinking.options.join(", ")}`;
     case "effort":
@@ -81,4 +81,12 @@ export function patchOf(configId: string, value: string | boolean): SessionConfi
     default:
       return `There is no option '${configId}'; there are mode, model, thinking and effort`;
   }
+}
+
+/** The same for an option, which the session must have. */
+export function choiceOf(session: ClientSession, configId: string, value: string | boolean): SessionConfig | string {
+  const patch = patchOf(configId, value);
+  if (typeof patch === "string") return patch;
+  const offered = optionsOf(session).map(({ id }) => id);
+  return offered.includes(configId) ? patch : `This session has no option '${configId}'; it has ${offered.join(", ")}`;
 }

@@ -40,7 +40,9 @@ function optionsOf({ name, covers }: Call): unknown[] {
   const prefix = covers && (covers.prefix ?? covers.domain ?? (covers.within === undefined ? covers.tool : `${name} in this workspace`));
   return [
     { optionId: "allow", name: "Allow", kind: "allow_once" },
-    ...(prefix === undefined ? [] : [{ optionId: "allow-prefix", name: `Always allow ${prefix}`, kind: "allow_always" }]),
+    ...(prefix === undefined || prefix === name
+      ? []
+      : [{ optionId: "allow-prefix", name: `Always allow ${prefix}`, kind: "allow_always" }]),
     { optionId: "allow-tool", name: `Always allow ${name} in this session`, kind: "allow_always" },
     { optionId: "reject", name: "Reject", kind: "reject_once" },
   ];
@@ -168,7 +170,10 @@ function exitOf({ exitCode, signal }: v.InferOutput<typeof ExitResult>): { code:
 /** Shows the client's own terminal in the call that created it. */
 function shown({ call, data }: HostRequest, answered: unknown, session: ClientSession): Out[] {
   if (call === undefined || !v.is(HostAsk, data) || data.do !== "create" || !isRecord(answered)) return [];
-  return [update(session, "tool_call_update", { toolCallId: call, content: [{ type: "terminal", terminalId: answered["terminal"] }] })];
+  const terminalId = String(answered["terminal"]);
+  const open = session.calls.get(call);
+  if (open !== undefined) open.terminal = terminalId;
+  return [update(session, "tool_call_update", { toolCallId: call, content: [{ type: "terminal", terminalId }] })];
 }
 
 function refusal({ session, request: name }: HostRequest, message: string, env: SideEnv): Op {

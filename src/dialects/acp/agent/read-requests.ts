@@ -6,12 +6,12 @@ import type { Op, OpOf } from "../../../core/op.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf } from "../../kit/issues.js";
 import { NOTHING } from "../../kit/step.js";
-import { partOf, type ContentBlock } from "../wire/content.js";
+import { blockProblem, partOf, type ContentBlock } from "../wire/content.js";
 import { CancelRequestParams, clientRequests, type ClientMethod, type ClientParams } from "../wire/records.js";
 import { CODES, failure, result, type RpcId } from "../wire/rpc.js";
 import { serversOf, SessionParams, type NewSessionParams } from "../wire/sessions.js";
 import { AUTH_METHODS, greeting } from "./greet.js";
-import { patchOf } from "./options.js";
+import { choiceOf, patchOf } from "./options.js";
 import { clientSession, type AgentState, type ClientSession, type Pending } from "./state.js";
 
 export function readRequest(id: RpcId, method: string, params: unknown, state: AgentState, env: SideEnv): Step<Op> {
@@ -50,9 +50,16 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
     state.client = params.clientCapabilities ?? {};
     return answer(id, greeting(params));
   }),
-  authenticate: reader("authenticate", (id, { methodId }) => {
-    if (AUTH_METHODS.some((method) => method.id === methodId)) return answer(id, {});
-    return refused(id, CODES.invalidParams, `There is no way to log in named '${methodId}'`);
+  authenticate: reader("authenticate", (id, { methodId }, state) => {
+    if (!AUTH_METHODS.some((method) => method.id === methodId))
+      return refused(id, CODES.invalidParams, `There is no way to log in named '${methodId}'`);
+    state.isLoggedOut = false;
+    return answer(id, {});
+  }),
+  // The key stays where it is, in the environment: no session begins with it any more.
+  logout: reader("logout", (id, _params, state) => {
+    state.isLoggedOut = true;
+    return answer(id, {});
   }),
   "session/new": reader("session/new", (id, params, state, env) => open(id, "session/new", { open: "new" }, params, state, env)),
   "session/load": reader("session/load", (id, params, state, env) =>
@@ -64,9 +71,10 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
   "session/fork": reader("session/fork", (id, params, state, env) =>
     open(id, "session/fork", { open: "resume", sessionId: params.sessionId, fork: true }, params, state, env),
   ),
-  "session/list": reader("session/list", (rpc, { cwd, cursor }, state, env) =>
-    asked({ type: "session.list" }, { for: "list", rpc, cwd: cwd ?? undefined, cursor: cursor ?? undefined }, state, env),
-  ),
+  "session/list": reader("session/list", (rpc, { cwd, cursor }, state, env) => {
+    if (cursor != null && !/^\d{1,9}$/.test(cursor)) return refused(rpc, CODES.invalidParams, `There is no cursor '${cursor}'`);
+    return asked({ type: "session.list" }, { for: "list", rpc, cwd: cwd ?? undefined, cursor: cursor ?? undefined }, state, env);
+  }),
   "session/status": reader("session/status", (rpc, { sessionId }, state, env) => {
     if (state.named.get(sessionId)?.isReady === true) return answer(rpc, { status: "open" });
     return asked({ type: "session.list" }, { for: "status", rpc, sessionId }, state, env);
@@ -76,6 +84,10 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
       asked({ type: "session.close", session: session.handle }, { for: "close", rpc, session }, state, env),
     ),
   ),
+  "session/delete": reader("session/delete", (rpc, { sessionId }, state, env) => {
+    const step = asked({ type: "session.delete", sessionId }, { for: "delete", rpc }, state, env);
+    return { in: [...closing(state.named.get(sessionId), state, env), ...step.in], out: step.out };
+  }),
   "session/prompt": reader("session/prompt", (rpc, { sessionId, prompt }, state, env) =>
     inSession(rpc, sessionId, state, (session) => ask(rpc, prompt, session, env)),
   ),
@@ -83,10 +95,10 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
     inSession(rpc, sessionId, state, (session) => configure(rpc, "mode", patchOf("mode", modeId), session, state, env)),
   ),
   "session/set_model": reader("session/set_model", (rpc, { sessionId, modelId }, state, env) =>
-    inSession(rpc, sessionId, state, (session) => configure(rpc, "mode", { model: modelId }, session, state, env)),
+    inSession(rpc, sessionId, state, (session) => configure(rpc, "mode", patchOf("model", modelId), session, state, env)),
   ),
   "session/set_config_option": reader("session/set_config_option", (rpc, { sessionId, configId, value }, state, env) =>
-    inSession(rpc, sessionId, state, (session) => configure(rpc, "option", patchOf(configId, value), session, state, env)),
+    inSession(rpc, sessionId, state, (session) => configure(rpc, "option", choiceOf(session, configId, value), session, state, env)),
   ),
   "_session/steering": reader("_session/steering", (rpc, { sessionId, prompt }, state, env) =>
     inSession(rpc, sessionId, state, (session) => {
@@ -110,9 +122,10 @@ function open(
 ): Step<Op> {
   const problem = problemOf(params);
   if (problem !== undefined) return refused(rpc, CODES.invalidParams, problem);
+  if (state.isLoggedOut) return refused(rpc, CODES.authRequired, "You have logged out; authenticate first");
   const handle = env.stamp().id;
   const live = how.open === "resume" && how.fork !== true ? state.named.get(how.sessionId ?? "") : undefined;
-  const closed: Op[] = live === undefined ? [] : [{ type: "session.close", id: env.stamp().id, session: live.handle }];
+  const closed = closing(live, state, env);
   const session = clientSession(handle, how.fork === true ? handle : (how.sessionId ?? handle), configOf(params, state));
   state.sessions.set(handle, session);
   const op: OpOf<"session.open"> = { type: "session.open", id: env.stamp().id, session: handle, ...how, config: session.config };
@@ -120,21 +133,35 @@ function open(
   return { in: [...closed, op], out: [] };
 }
 
+/** Closes a session that is open here; its name is free from now on. */
+function closing(live: ClientSession | undefined, state: AgentState, env: SideEnv): Op[] {
+  if (live === undefined) return [];
+  state.named.delete(live.id);
+  return [{ type: "session.close", id: env.stamp().id, session: live.handle }];
+}
+
 /** The client does files and commands itself where it offers to, so that reads see its unsaved buffers. */
-function configOf({ cwd, mcpServers, additionalDirectories, systemPrompt }: NewSessionParams, { client }: AgentState): SessionConfig {
+function configOf({ cwd, mcpServers, additionalDirectories, ...params }: NewSessionParams, { client }: AgentState): SessionConfig {
   const workspace = {
     ...(client.fs?.readTextFile === true && { read: "host" as const }),
     ...(client.fs?.writeTextFile === true && { write: "host" as const }),
     ...(client.terminal === true && { exec: "host" as const }),
   };
-  const words = systemPrompt == null ? "" : plainText(systemPrompt.content.map(partOf));
   return {
     cwd,
     ...(additionalDirectories != null && additionalDirectories.length > 0 && { directories: additionalDirectories }),
     ...(mcpServers != null && mcpServers.length > 0 && { mcpServers: serversOf(mcpServers) }),
-    ...(systemPrompt != null && (systemPrompt.mode === "override" ? { system: words } : { appendSystem: words })),
+    ...systemOf(params),
     ...(Object.keys(workspace).length > 0 && { workspace }),
   };
+}
+
+function systemOf({ systemPrompt, _meta: meta }: Pick<NewSessionParams, "systemPrompt" | "_meta">): SessionConfig {
+  const beside = meta?.systemPrompt;
+  if (systemPrompt == null)
+    return beside === undefined ? {} : typeof beside === "string" ? { system: beside } : { appendSystem: beside.append };
+  const words = plainText(systemPrompt.content.map(partOf));
+  return systemPrompt.mode === "override" ? { system: words } : { appendSystem: words };
 }
 
 function problemOf({ cwd, systemPrompt }: NewSessionParams): string | undefined {
@@ -161,12 +188,23 @@ function configure(
 // --- prompts ---
 
 function ask(rpc: RpcId, prompt: readonly ContentBlock[], session: ClientSession, env: SideEnv): Step<Op> {
-  if (prompt.some(({ type }) => type === "audio")) return refused(rpc, CODES.invalidParams, "Audio is not understood here");
+  const problem = promptProblem(prompt);
+  if (problem !== undefined) return refused(rpc, CODES.invalidParams, problem);
   const { id } = env.stamp();
   const plain: OpOf<"turn.prompt"> = { type: "turn.prompt", id, session: session.handle, turn: id, parts: prompt.map(partOf) };
   const command = commandIn(plain, session);
   session.prompts.push({ rpc, op: id, turn: id, plain: command === undefined ? undefined : plain });
   return { in: [command === undefined ? plain : { ...plain, parts: plain.parts.slice(1), command }], out: [] };
+}
+
+function promptProblem(prompt: readonly ContentBlock[]): string | undefined {
+  if (prompt.some(({ type }) => type === "audio")) return "Audio is not understood here";
+  if (prompt.every((block) => block.type === "text" && block["text"] === "")) return "The prompt is empty";
+  const problems = prompt.flatMap((block, at) => {
+    const problem = blockProblem(block);
+    return problem === undefined ? [] : [`prompt.${at}: ${problem}`];
+  });
+  return problems.length === 0 ? undefined : `Invalid params of session/prompt: ${problems.join("; ")}`;
 }
 
 /** Before the agent has listed its commands, any word behind a slash may be one. */
@@ -206,7 +244,10 @@ function asked(op: Op, pending: Pending, state: AgentState, env: SideEnv): Step<
 function inSession(rpc: RpcId, sessionId: string, state: AgentState, then: (session: ClientSession) => Step<Op>): Step<Op> {
   const session = state.named.get(sessionId);
   if (session?.isReady === true) return then(session);
-  const message = `There is no session '${sessionId}' here; open it with session/new, session/load or session/resume`;
+  const isOpening = [...state.pending.values()].some((pending) => pending.for === "open" && pending.op.sessionId === sessionId);
+  const message = isOpening
+    ? `The session '${sessionId}' is being opened; wait for the answer to that`
+    : `There is no session '${sessionId}' here; open it with session/new, session/load or session/resume`;
   return { in: [], out: [failure(rpc, { code: CODES.notFound, message, data: { sessionId } })] };
 }
 

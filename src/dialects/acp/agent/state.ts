@@ -22,6 +22,8 @@ interface OpenCall {
   tail: string;
   /** The client shows a terminal for the call and gets its output in pieces. */
   showsTerminal: boolean;
+  /** The id of the terminal that the client shows with the call, once something is in it. */
+  terminal: string | undefined;
 }
 
 export interface ClientSession {
@@ -52,6 +54,7 @@ export type Pending =
   | { for: "close"; rpc: RpcId; session: ClientSession }
   | { for: "list"; rpc: RpcId; cwd: string | undefined; cursor: string | undefined }
   | { for: "status"; rpc: RpcId; sessionId: string }
+  | { for: "delete"; rpc: RpcId }
   | { for: "steer"; rpc: RpcId }
   | { for: "mode" | "option"; rpc: RpcId; session: ClientSession };
 
@@ -62,6 +65,8 @@ export type Question =
 
 export interface AgentState {
   client: ClientCapabilities;
+  /** The client has logged out: no session begins until it has logged in again. */
+  isLoggedOut: boolean;
   /** Sessions by handle. `named` has them by their name on the wire. */
   readonly sessions: Map<string, ClientSession>;
   readonly named: Map<string, ClientSession>;
@@ -73,7 +78,15 @@ export interface AgentState {
 }
 
 export function agentState(): AgentState {
-  return { client: {}, sessions: new Map(), named: new Map(), pending: new Map(), questions: new Map(), nextQuestion: 0 };
+  return {
+    client: {},
+    isLoggedOut: false,
+    sessions: new Map(),
+    named: new Map(),
+    pending: new Map(),
+    questions: new Map(),
+    nextQuestion: 0,
+  };
 }
 
 export function clientSession(handle: string, id: string, config: SessionConfig): ClientSession {

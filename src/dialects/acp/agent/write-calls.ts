@@ -1,5 +1,5 @@
 /** Agent → client, written: tool calls, from their request to their end. */
-import type { Part } from "../../../core/content.js";
+import { plainText, type Part } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
 import { categoryOf } from "../../../core/names.js";
 import type { Out } from "../../dialect.js";
@@ -14,7 +14,7 @@ const TAIL_CHARS = 2000;
 export function requestCall(call: Call, { turn, replay }: Event, session: ClientSession, { client }: AgentState): Out[] {
   const isCommand = (call.category ?? categoryOf(call.name)) === "exec";
   const showsTerminal = isCommand && replay !== true && showsTerminals(client) && client.terminal !== true;
-  session.calls.set(call.id, { call, turn, tail: "", showsTerminal });
+  session.calls.set(call.id, { call, turn, tail: "", showsTerminal, terminal: undefined });
   return [update(session, "tool_call", { ...toolCall(call, session), status: "pending", ...terminal(call, showsTerminal, session) })];
 }
 
@@ -50,20 +50,33 @@ export function startCall({ call, args }: EventOf<"tool.started">, session: Clie
 export function progressCall(id: string, text: string, session: ClientSession): Out[] {
   const open = session.calls.get(id);
   if (open === undefined || text === "") return [];
-  if (open.showsTerminal)
+  if (open.showsTerminal) {
+    open.terminal = id;
     return [update(session, "tool_call_update", { toolCallId: id, _meta: { terminal_output: { terminal_id: id, data: text } } })];
+  }
+  // The client sees in its own terminal what the command prints.
+  if (open.terminal !== undefined) return [];
   open.tail = `${open.tail}${text}`.slice(-TAIL_CHARS).toWellFormed();
   return [update(session, "tool_call_update", { toolCallId: id, status: "in_progress", content: textContent(open.tail) })];
 }
 
-/** The wire has no status for a denied or cancelled call: its status is `failed`, and `_meta.parley` has ours. */
+/**
+ * The content of an update replaces what was there, so a terminal that the client shows is named again, and the text of the output goes
+ * beside it. The wire has no status for a denied or cancelled call: its status is `failed`, and `_meta.parley` has ours.
+ */
 export function endCall({ call, status, output = [], reason }: EventOf<"tool.ended">, session: ClientSession): Out[] {
   const open = session.calls.get(call);
   session.calls.delete(call);
   const { cwd = "" } = session.config;
-  const content = [...contentOf(output, cwd), ...(output.length === 0 ? textContent(reason ?? "") : [])];
+  const shown = open?.terminal;
+  const content = [
+    ...(shown === undefined ? contentOf(output, cwd) : [{ type: "terminal", terminalId: shown }]),
+    ...(output.length === 0 ? textContent(reason ?? "") : []),
+  ];
   const plan = status === "ok" ? planOf(output) : undefined;
-  const raw = output.find((part) => part.type === "json");
+  const raw =
+    output.find((part) => part.type === "json")?.data ??
+    (shown === undefined || output.length === 0 ? undefined : { output: plainText(output) });
   const meta = {
     ...(open?.showsTerminal === true && { terminal_exit: { terminal_id: call, exit_code: exitOf(output) } }),
     ...((status === "denied" || status === "cancelled") && { parley: { status } }),
@@ -74,7 +87,7 @@ export function endCall({ call, status, output = [], reason }: EventOf<"tool.end
       toolCallId: call,
       status: status === "ok" ? "completed" : "failed",
       ...(content.length > 0 && { content }),
-      ...(raw !== undefined && { rawOutput: raw.data }),
+      ...(raw !== undefined && { rawOutput: raw }),
       ...(Object.keys(meta).length > 0 && { _meta: meta }),
     }),
   ];

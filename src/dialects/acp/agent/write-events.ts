@@ -223,6 +223,8 @@ function onPendingReply(event: EventOf<"reply">, pending: Pending, state: AgentS
       return out([
         result(pending.rpc, event.status === "ok" ? { outcome: "injected" } : { outcome: "promptRequired", reason: "noRunningTurn" }),
       ]);
+    case "delete":
+      return out([result(pending.rpc, {})]);
     case "close":
     case "mode":
     case "option":

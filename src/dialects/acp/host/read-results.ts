@@ -5,7 +5,7 @@ import type { Event, EventOf } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
-import { refusal } from "../../kit/reply.js";
+import { refusal, reply } from "../../kit/reply.js";
 import { NOTHING, together } from "../../kit/step.js";
 import { faultOf, type RpcError } from "../wire/rpc.js";
 import { InitializeResult, ListResult, OptionsResult, SessionResult } from "../wire/sessions.js";
@@ -42,6 +42,8 @@ export function readResult(asked: Asked, given: Given, state: HostState, env: Si
       return steered(asked, given, state, env);
     case "close":
       return NOTHING;
+    case "delete":
+      return { in: [error === undefined ? reply(asked.op, "ok") : refusal(asked.op, faultOf(error))], out: [] };
     case "list":
       return listed(asked, given, state);
     default:
@@ -51,8 +53,9 @@ export function readResult(asked: Asked, given: Given, state: HostState, env: Si
 
 function greeted(value: unknown, error: RpcError | undefined, state: HostState): Step<Event> {
   const unreadable: Fault = { code: "protocol", message: "The agent's answer to initialize is none", retryable: false };
+  const greeting = v.safeParse(InitializeResult, value);
   if (error !== undefined) state.refused = faultOf(error);
-  else state.refused = v.is(InitializeResult, value) ? onGreeting(value, state) : unreadable;
+  else state.refused = greeting.success ? onGreeting(greeting.output, state) : unreadable;
   return NOTHING;
 }
 

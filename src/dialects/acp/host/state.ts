@@ -104,6 +104,7 @@ export type Asked =
   | { for: "prompt"; session: DrivenSession; turn: RunningTurn }
   | { for: "steer"; session: DrivenSession; op: OpOf<"turn.steer"> }
   | { for: "close"; session: DrivenSession }
+  | { for: "delete"; op: OpOf<"session.delete"> }
   | { for: "list"; op: string | undefined; found: SessionInfo[]; pages: number };
 
 export interface HostState {

@@ -23,6 +23,7 @@ const MOST_HELD = 1024;
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "session.list") return list(op, state);
+  if (op.type === "session.delete") return remove(op, state);
   const session = sessionOf(op, state);
   if (session === undefined) {
     if (op.type === "turn.interrupt" && op.session === undefined) return interruptAll(state);
@@ -254,6 +255,13 @@ function close(session: DrivenSession, state: HostState): Step<Event> {
 function list(op: OpOf<"session.list">, state: HostState): Step<Event> {
   if (state.agent?.agentCapabilities?.sessionCapabilities?.list == null) return refused(op, `${agentName(state)} cannot list its sessions`);
   return { in: [], out: [ask("session/list", {}, { for: "list", op: op.id, found: [], pages: 0 }, state)] };
+}
+
+function remove(op: OpOf<"session.delete">, state: HostState): Step<Event> {
+  if (state.agent?.agentCapabilities?.sessionCapabilities?.delete == null)
+    return refused(op, `${agentName(state)} cannot remove its sessions`);
+  if (state.named.has(op.sessionId)) return refused(op, `The session '${op.sessionId}' is open; close it first`, "session");
+  return { in: [], out: [ask("session/delete", { sessionId: op.sessionId }, { for: "delete", op }, state)] };
 }
 
 function heard(events: Event[]): Step<Event> {

@@ -1,6 +1,7 @@
 /** Content blocks of ACP and their conversion to and from parts. */
 import * as v from "valibot";
 import { plainText, textPart, type Part } from "../../../core/content.js";
+import { issuesOf } from "../../kit/issues.js";
 
 const text = v.string();
 
@@ -27,6 +28,12 @@ type KnownBlock = v.InferOutput<typeof KnownBlock>;
 /** Unknown types are allowed: a later revision may add some. */
 export const ContentBlock = v.union([KnownBlock, v.looseObject({ type: text })]);
 export type ContentBlock = v.InferOutput<typeof ContentBlock>;
+
+/** Describes the problem of a block whose kind is known; undefined if there is none. */
+export function blockProblem(block: ContentBlock): string | undefined {
+  const isKnown = KnownBlock.options.some(({ entries }) => entries.type.literal === block.type);
+  return isKnown && !v.is(KnownBlock, block) ? issuesOf(KnownBlock, block) : undefined;
+}
 
 export function partOf(block: ContentBlock): Part {
   return v.is(KnownBlock, block) ? knownPart(block) : { type: "json", data: block };

@@ -23,11 +23,13 @@ export const VERSION = "1.25.0";
 const PromptParams = v.looseObject({ sessionId: v.string(), prompt: v.array(ContentBlock) });
 export const CancelRequestParams = v.looseObject({ requestId: RpcId });
 const AuthenticateParams = v.looseObject({ methodId: v.string() });
+const LogoutParams = v.looseObject({});
 
 /** Parameters of the client's requests, by method. */
 export const clientRequests = {
   initialize: InitializeParams,
   authenticate: AuthenticateParams,
+  logout: LogoutParams,
   "session/new": NewSessionParams,
   "session/load": OldSessionParams,
   "session/resume": OldSessionParams,
@@ -35,6 +37,7 @@ export const clientRequests = {
   "session/list": ListParams,
   "session/status": SessionParams,
   "session/close": SessionParams,
+  "session/delete": SessionParams,
   "session/prompt": PromptParams,
   "session/set_mode": SetModeParams,
   "session/set_model": SetModelParams,
@@ -50,6 +53,7 @@ export const HostRecord = v.union([
   v.variant("method", [
     requestOf("initialize", clientRequests.initialize),
     requestOf("authenticate", clientRequests.authenticate),
+    requestOf("logout", clientRequests.logout),
     requestOf("session/new", clientRequests["session/new"]),
     requestOf("session/load", clientRequests["session/load"]),
     requestOf("session/resume", clientRequests["session/resume"]),
@@ -57,6 +61,7 @@ export const HostRecord = v.union([
     requestOf("session/list", clientRequests["session/list"]),
     requestOf("session/status", clientRequests["session/status"]),
     requestOf("session/close", clientRequests["session/close"]),
+    requestOf("session/delete", clientRequests["session/delete"]),
     requestOf("session/prompt", clientRequests["session/prompt"]),
     requestOf("session/set_mode", clientRequests["session/set_mode"]),
     requestOf("session/set_model", clientRequests["session/set_model"]),

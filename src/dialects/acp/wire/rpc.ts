@@ -73,7 +73,7 @@ export function errorOf(fault: Fault): RpcError {
   return { code: codeOf(fault), message, data };
 }
 
-function codeOf({ code, param }: Fault): number {
+function codeOf({ code, param, retryable }: Fault): number {
   if (isKeyMissing(code, param)) return CODES.authRequired;
   switch (code) {
     case "protocol":
@@ -84,7 +84,8 @@ function codeOf({ code, param }: Fault): number {
     case "unsupported":
       return CODES.methodNotFound;
     case "session":
-      return CODES.notFound;
+      // A session that is only in use now is no session that is gone.
+      return retryable === true ? CODES.internal : CODES.notFound;
     case "interrupted":
       return CODES.cancelled;
     default:

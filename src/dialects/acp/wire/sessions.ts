@@ -27,10 +27,15 @@ export function showsTerminals({ _meta: meta }: ClientCapabilities): boolean {
   return meta?.terminal_output === true;
 }
 
+/** A value that is none is as if it were not there: a greeting does not fail for what it can do without. */
+function lenient<S extends v.GenericSchema>(schema: S) {
+  return v.fallback(v.nullish(schema), undefined);
+}
+
 export const InitializeParams = v.looseObject({
   protocolVersion: v.number(),
-  clientCapabilities: v.nullish(ClientCapabilities),
-  clientInfo: v.nullish(Implementation),
+  clientCapabilities: lenient(ClientCapabilities),
+  clientInfo: lenient(Implementation),
 });
 
 const AuthMethod = v.looseObject({
@@ -53,6 +58,7 @@ export const AgentCapabilities = v.looseObject({
       list: offered,
       resume: offered,
       close: offered,
+      delete: offered,
       fork: offered,
       status: offered,
       title: offered,
@@ -65,10 +71,10 @@ export type AgentCapabilities = v.InferOutput<typeof AgentCapabilities>;
 
 export const InitializeResult = v.looseObject({
   protocolVersion: v.number(),
-  agentCapabilities: v.nullish(AgentCapabilities),
-  authMethods: v.nullish(v.array(AuthMethod)),
-  agentInfo: v.nullish(Implementation),
-  _meta: v.nullish(v.looseObject({ steering: v.nullish(v.looseObject({ supported: v.optional(v.boolean()) })) })),
+  agentCapabilities: lenient(AgentCapabilities),
+  authMethods: lenient(v.array(AuthMethod)),
+  agentInfo: lenient(Implementation),
+  _meta: lenient(v.looseObject({ steering: v.nullish(v.looseObject({ supported: v.optional(v.boolean()) })) })),
 });
 export type InitializeResult = v.InferOutput<typeof InitializeResult>;
 
@@ -82,7 +88,7 @@ export function isSteerable({ _meta: meta }: Partial<InitializeResult> = {}): bo
 const pairs = v.array(v.looseObject({ name: text, value: text }));
 const Remote = v.looseObject({ type: v.picklist(["http", "sse"]), name: text, url: text, headers: v.optional(pairs) });
 const Stdio = v.looseObject({ name: text, command: text, args: v.optional(v.array(text)), env: v.optional(pairs) });
-export const WireMcpServer = v.union([Remote, Stdio]);
+export const WireMcpServer = v.union([Remote, Stdio], "A server has a name and a command, or a name, a type (http or sse) and a url");
 export type WireMcpServer = v.InferOutput<typeof WireMcpServer>;
 
 export function serversOf(servers: readonly WireMcpServer[]): Record<string, Server> {
@@ -112,6 +118,7 @@ function pairsOf(given: Readonly<Record<string, string>>): { name: string; value
 
 // --- opening ---
 
+/** Clients of the Claude adapter put theirs into `_meta`. */
 const SystemPrompt = v.looseObject({ mode: v.union([v.picklist(["append", "override"]), text]), content: v.array(ContentBlock) });
 
 const opening = {
@@ -119,6 +126,7 @@ const opening = {
   mcpServers: v.nullish(v.array(WireMcpServer)),
   additionalDirectories: v.nullish(v.array(text)),
   systemPrompt: v.nullish(SystemPrompt),
+  _meta: lenient(v.looseObject({ systemPrompt: v.optional(v.union([text, v.looseObject({ append: text })])) })),
 };
 export const NewSessionParams = v.looseObject(opening);
 export type NewSessionParams = v.InferOutput<typeof NewSessionParams>;

@@ -42,6 +42,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
         case "session.list":
         case "session.watch":
         case "session.rewind":
+        case "session.delete":
         case "provider.set":
         case "turn.steer":
         case "host.answer":

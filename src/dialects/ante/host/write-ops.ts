@@ -35,6 +35,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.list":
     case "session.watch":
     case "session.rewind":
+    case "session.delete":
     case "host.answer":
     case "command.suggest":
     case "ping":

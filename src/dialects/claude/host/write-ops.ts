@@ -34,6 +34,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.list":
     case "session.watch":
     case "session.rewind":
+    case "session.delete":
     case "provider.set":
     case "command.suggest":
     case "ping":

@@ -46,6 +46,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.open":
     case "session.watch":
     case "session.rewind":
+    case "session.delete":
     case "provider.set":
     case "command.suggest":
     case "ping":

@@ -57,6 +57,7 @@ export class SessionReader {
       case "session.list":
       case "session.watch":
       case "session.rewind":
+      case "session.delete":
       case "provider.set":
       case "turn.steer":
       case "host.answer":
