@@ -1,4 +1,4 @@
-/** Where a provider is and what opens it: the address, the key and the headers that hold for it, and for no other. */
+/** The access to a provider: its address, key and headers, which are valid for it alone. */
 import type { SessionConfig } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Compat, OwnProvider } from "../../core/providers/own-provider.js";
@@ -6,7 +6,7 @@ import { fillVariables, serverSecrets } from "../../core/secrets/secrets.js";
 import { isApiRoot, isProviderName, keyVariableOf, PROVIDERS, type ProviderInfo } from "../../core/providers/providers.js";
 import type { ModelLimits } from "./time-limits.js";
 
-/** A provider's address as the host set it within a run. */
+/** An address that the host set during a run. */
 export interface ProviderOverride {
   baseUrl: string | null;
   model?: string;
@@ -14,9 +14,9 @@ export interface ProviderOverride {
 
 export interface ModelSource {
   env: Record<string, string | undefined>;
-  /** The config's own providers, and what it says of the known ones. */
+  /** The config's own providers, and its settings for known ones. */
   providers: Record<string, OwnProvider>;
-  /** The provider of the start; `apiKey` and `baseUrl` were given for it and for no other. */
+  /** The provider chosen at the start; `apiKey` and `baseUrl` are for it alone. */
   chosen: string | undefined;
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
@@ -34,11 +34,11 @@ export interface Access {
   /** Where the key is to be looked for. */
   keyName: string | undefined;
   headers: Record<string, string> | undefined;
-  /** Never to be told, even when the vendor repeats them. A provider adds what it comes to know. */
+  /** The wire, if the vendor has several. */
   secrets: string[];
-  /** The wire to speak, where the vendor speaks more than one. */
+  /** Differences to other servers of the same wire. */
   api: OwnProvider["api"];
-  /** Where a server differs from others that speak the same. */
+  /** The environment, for providers that need more than a key. */
   compat: Compat;
   /** For what a vendor wants beside a key. */
   env: Record<string, string | undefined>;
@@ -79,7 +79,7 @@ function checkedAddress(address: string): string {
   return address.trim();
 }
 
-/** Whether requests go to the vendor itself: servers in its place may not know what only the vendor has. */
+/** Adds the version to the path, as the packages need it; a doubled one is removed, and another version stays. */
 export function isVendorItself({ address }: Access, root: string): boolean {
   return address === undefined || new URL(address).host === new URL(root).host;
 }

@@ -1,24 +1,24 @@
-/** The facts that models are known by their names for: how much they hold and write, whether they think and see. The config may know better. */
+/** Facts about models by their names: window, output, thinking, images. The config may override them. */
 
 export interface ModelFacts {
-  /** Tokens of conversation that fit, when known. */
+  /** The model's window in tokens, if known. */
   context?: number;
   /** The most tokens of one answer, when known. */
   output?: number;
   thinking: boolean;
-  /** Nothing is known of the model: whether it thinks is a guess. */
+  /** The model is unknown: whether it thinks is a guess. */
   unknown?: true;
-  /** The words for how much it thinks, from little to much; none where it cannot be told. */
+  /** The words for its efforts, from little to much; none if unknown. */
   efforts?: readonly string[];
   images: boolean;
-  /** It was trained to change files by `apply_patch`. */
+  /** The model was trained to change files by `apply_patch`. */
   patches?: true;
 }
 
-/** The facts that a config gives of a model. */
+/** The facts about a model in the config. */
 export type KnownFacts = { [K in keyof Omit<ModelFacts, "efforts" | "unknown" | "patches">]?: ModelFacts[K] | undefined };
 
-/** Of a name that nobody knows nothing is held back: the server will say what it does not take. */
+/** An unknown model gets everything: the server reports what it does not take. */
 const UNKNOWN: ModelFacts = { thinking: true, images: true, unknown: true };
 
 const M = 1_000_000;
@@ -82,7 +82,7 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/^deepseek-/, { context: 128_000, thinking: true, images: false }],
 ];
 
-/** Families that know the form of a patch. */
+/** Families trained on the patch format. */
 const PATCHES = /^(?:gpt-(?:4\.1|[5-9]|oss)|o[3-9]\b|codex)/;
 
 /** Never an error: a model may be newer than this file. */

@@ -1,4 +1,4 @@
-/** A model, as the engine sees it: one function that streams. Every provider, and the rehearsal model, keeps this contract. */
+/** The contract of a model: one function that streams. Every provider and the rehearsal model keep it. */
 import type { Part } from "../../core/content.js";
 import type { Usage } from "../../core/event.js";
 import type { Thinking } from "../../core/config.js";
@@ -27,7 +27,7 @@ export interface CallResult {
 }
 
 /**
- * A conversation: user and tool messages go to the model, assistant ones came from it. A user message without a `kind` holds the user's own
+ * a summary replaces messages that were removed, and a note is the engine's own.
  * words; a summary stands for messages that were cleared, and a note is the engine's own.
  */
 export type Message =
@@ -107,11 +107,11 @@ export interface Model {
   readonly efforts?: readonly string[];
   /** How often an answer of it is asked for again; as core/limits.ts has it where nothing is said. */
   readonly limits?: RetryLimits;
-  /** Loads what the first request will need; no request is made. */
+  /** Streams one response in batches as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) if it fails; */
   warm?(): Promise<unknown>;
   /**
    * Streams one response in batches, as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) when it fails;
-   * stops at once when the signal is aborted (throwing, or just ending: the engine looks at the signal first).
+   * Searches the web in a request of its own, if the vendor has a search. Throws as `stream` does.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]>;
   /** Searches the web in a request of its own, where the vendor has a search. Throws as `stream` does. */

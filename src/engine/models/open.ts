@@ -1,4 +1,4 @@
-/** From a provider's name to a model: credentials are checked at once, packages are loaded with the first request. */
+/** Opens a model by its provider's name: credentials are checked at once, packages are loaded with the first request. */
 import type { SessionConfig } from "../../core/config.js";
 import { accessTo, configFault, type Access, type ModelSource, type ProviderOverride } from "./access.js";
 import { PROVIDERS } from "../../core/providers/providers.js";
@@ -32,7 +32,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   return prices === undefined ? model : { ...model, prices };
 }
 
-/** A name that does not look like a file is rehearsed without a script. */
+/** Rehearsed failures are retried without a wait. */
 async function openRehearsalModel(model: string | undefined, limits: ModelLimits | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
   const isScript = model !== undefined && /[\\/]|\.(ya?ml|json)$/i.test(model);
@@ -40,7 +40,7 @@ async function openRehearsalModel(model: string | undefined, limits: ModelLimits
   return { ...opened, limits: { ...limits, waitSeconds: REHEARSED_WAIT_SECONDS } };
 }
 
-/** Nobody learns from waiting for a failure that is rehearsed. */
+/** Kept: importing a loaded module still costs a look-up. */
 const REHEARSED_WAIT_SECONDS = 0.005;
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {

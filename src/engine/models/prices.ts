@@ -1,4 +1,4 @@
-/** List prices of models that are known by their names, in US dollars for a million tokens. Nothing is told of the others. */
+/** List prices of models by name, in US dollars for a million tokens. Other models have no cost. */
 import type { Usage } from "../../core/event.js";
 
 /** Thinking counts as output. Without prices of its own what goes through a cache costs as other input. */
@@ -9,12 +9,12 @@ export interface Prices {
   cacheWrite?: number | undefined;
 }
 
-/** The vendor's usual factors for its cache. */
+/** The vendor's usual price factors for its cache. */
 function listed(input: number, output: number, cacheRead = input / 10): Prices {
   return { input, output, cacheRead, cacheWrite: input * 1.25 };
 }
 
-/** As Claude Code 2.1.325 reckons; the first that matches counts. */
+/** As Claude Code 2.1.325 calculates; the first match counts. */
 const TABLE: readonly [RegExp, Prices][] = [
   [/\bclaude-opus-5-5\b/, listed(4, 20, 0.2)],
   [/\bclaude-fable-5-2\b/, listed(8, 40, 0.2)],
@@ -27,7 +27,7 @@ const TABLE: readonly [RegExp, Prices][] = [
 
 const MILLION = 1_000_000;
 
-/** Undefined where nobody knows them. */
+/** Token counts, with their cost if the model's prices are known. */
 export function pricesOf(model: string): Prices | undefined {
   return TABLE.find(([pattern]) => pattern.test(model))?.[1];
 }

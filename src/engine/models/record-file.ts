@@ -1,19 +1,19 @@
 /**
- * The file of a recording: a list of responses, one on each line, in the order in which they were asked for, because that is the order in
- * which a script is followed. Each is appended in one piece when it is over, so what stands there is a script at any time.
+ * The file of a recording: a list of responses, one on each line, in the order of their requests, which is the order in
+ * which a script is followed. Each is appended in one write at its end, so the file is a valid script at any time.
  */
 import { appendFileSync, chmodSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { messageOf } from "../../core/errors.js";
 
 export interface ScriptFile {
-  /** Takes a place in the order; what is returned writes what came of it. `from` is told in the file's first line. */
+  /** Takes a place in the order; the returned function writes the response. The file's first line names `from`. */
   next(from: string): (response: Record<string, unknown>) => void;
-  /** Why nothing is written. */
+  /** The reason for which nothing is written. */
   readonly problem: string | undefined;
 }
 
-/** One file for each model that is asked: `run.yaml`, then `run-2.yaml`, and so on. */
+/** One file for each model: `run.yaml`, then `run-2.yaml`, and so on. */
 export function scriptFiles(path: string): () => ScriptFile {
   let files = 0;
   return () => scriptFile(() => (++files === 1 ? path : numbered(path, files)));
@@ -24,11 +24,11 @@ function numbered(path: string, number: number): string {
   return join(dir, `${name}-${number}${ext}`);
 }
 
-/** The name is chosen with the first request: a model that is never asked leaves nothing. */
+/** The name is chosen with the first request: a model without requests leaves no file. */
 function scriptFile(name: () => string): ScriptFile {
   let path: string | undefined;
   let problem: string | undefined;
-  /** In the order of the requests; undefined for one that is not over. */
+  /** In the order of the requests; undefined for an unfinished one. */
   const waiting: { line?: string }[] = [];
 
   return {
@@ -50,7 +50,7 @@ function scriptFile(name: () => string): ScriptFile {
     },
   };
 
-  /** It may hold what others should not read, even without its secrets. */
+  /** Readable by the user alone: even without secrets it is private. */
   function begin(file: string, heading: string): void {
     attempt(() => {
       writeFileSync(file, heading, { mode: 0o600 });
@@ -65,7 +65,7 @@ function scriptFile(name: () => string): ScriptFile {
     if (lines !== "" && file !== undefined) attempt(() => appendFileSync(file, lines));
   }
 
-  /** A recording that fails costs the recording, not the run. */
+  /** A failing recording ends the recording, not the run. */
   function attempt(work: () => void): void {
     if (problem !== undefined) return;
     try {

@@ -1,6 +1,6 @@
 /**
- * A run with a real provider, written down as a script for the rehearsal model: what the model said, piece by piece, what it called, what
- * it cost and how it failed, each try by itself, and everything redacted as the host sees it. Signatures and the like are not kept.
+ * Records a run with a real provider as a script for the rehearsal model: the model's texts piece by piece, its calls, its
+ * usage and its failures, each try by itself, redacted as for the host. Signatures and the like are not kept.
  */
 import type { Redactor, RedactingStream } from "../../core/secrets/redact.js";
 import type { Usage } from "../../core/event.js";
@@ -77,12 +77,12 @@ class Take {
   failed(error: unknown, aborted: boolean): void {
     if (aborted) return;
     const { code, message, retryable = false, status, retryAfter } = toFault(error);
-    // A script takes 413 for an overflow unless it says otherwise.
+    // A script takes 413 for an overflow by default.
     const isOwn = code !== "provider" || status === 413;
     this.#failure = this.#redactor.value({ status, message, retryAfter, retryable, ...(isOwn && { code }) });
   }
 
-  /** As it stands in a script. An answer that was interrupted waits to be interrupted again. */
+  /** The response as a script has it. An interrupted answer waits to be interrupted again. */
   response(): Record<string, unknown> {
     this.#close();
     for (const [id, { tool, text }] of this.#coming) this.#steps.push(this.#wanted({ tool, args: text, id, partial: true }));
@@ -111,7 +111,7 @@ class Take {
     if (text !== "") this.#open?.pieces.push(text);
   }
 
-  /** The block is over: one of the same kind behind it is another. */
+  /** The block has ended: text of the same kind after it is a new block. */
   #close(): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -139,7 +139,7 @@ class Take {
 
 function scripted(step: Step, at: number, all: readonly Step[]): Record<string, unknown> {
   if (step.kind === "call") return { call: step.call };
-  // A block that another kind of thing follows ends by itself.
+  // A block ends implicitly when another kind of part follows.
   const isFollowed = all[at + 1]?.kind === step.kind;
   return { [step.kind]: { pieces: step.pieces, ...(isFollowed && step.end === true && { end: true }) } };
 }

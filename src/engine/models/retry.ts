@@ -1,11 +1,11 @@
-/** Another try, where one makes sense: after a failure that the vendor or the network may not have next time. */
+/** Retries a request after a failure that may not happen again. */
 import { ParleyError } from "../../core/errors.js";
 import { RETRIES, RETRY_SECONDS } from "../../core/limits.js";
 import type { Model, ModelPart, ModelRequest } from "./model.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** Further tries where another model waits to answer instead. */
+/** The retries if another model can answer instead. */
 const RETRIES_BEFORE_FALLBACK = 3;
 
 /** `attempt` of `maxAttempts` comes after `delayMs`; the first request does not count. `status` is that of the failure. */
@@ -14,17 +14,17 @@ export interface Retry {
   maxAttempts: number;
   delayMs: number;
   status?: number;
-  /** Output of the failed try had gone out; it is no part of the conversation. */
+  /** Output of the failed try was emitted; it is no part of the conversation. */
   dropped?: true;
 }
 
 export interface RetryWatch {
-  /** Whether output of this try has gone out. */
+  /** Whether output of this try was emitted. */
   started(): boolean;
-  /** Drops the output of the failed try; the next one begins a new answer. */
+  /** Drops the output of the failed try; the next try begins a new answer. */
   restart(): Promise<void> | undefined;
   onRetry(text: string, retry: Retry): void;
-  /** Another model answers when this one cannot. */
+  /** Another model answers if this one cannot. */
   hasFallback?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function* streamWithRetries(
 ): AsyncIterable<ModelPart[]> {
   const { retries: most = RETRIES, retrySeconds = RETRY_SECONDS, waitSeconds } = model.limits ?? {};
   const retries = watch.hasFallback === true ? Math.min(most, RETRIES_BEFORE_FALLBACK) : most;
-  // Waits, and tries that brought nothing: a long answer that breaks off at its end takes none of the time away.
+  // The time of waits and of tries without output: a long answer that breaks off at its end does not count.
   let leftMs = retrySeconds * 1000;
   for (let attempt = 1; ; attempt++) {
     const since = process.uptime();
@@ -84,7 +84,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** The vendor's word, or a doubling wait with jitter, so that many agents do not come back at once. */
+/** The vendor's wish, or a doubling wait with jitter, so that many agents do not retry at the same moment. */
 function waitMs({ fault: { retryAfter } }: ParleyError, attempt: number, fixed: number | undefined): number {
   const seconds = retryAfter ?? fixed;
   if (seconds !== undefined) return seconds * 1000;

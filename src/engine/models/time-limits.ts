@@ -1,18 +1,18 @@
-/** How long a vendor may take, by the names of the settings, and the error that says which of them ran out. */
+/** The time limits of a vendor, by the names of the settings, and the error of each. */
 import type { TimeLimits } from "../../core/limits.js";
 
-/** How often an answer is asked for again, and how long that may take in all. */
+/** The number of retries, and their longest total time. */
 export interface RetryLimits {
   retries?: number;
   retrySeconds?: number;
-  /** Between two tries; a doubling wait where nothing is said. */
+  /** The wait between two tries; undefined: a doubling wait. */
   waitSeconds?: number;
 }
 
-/** With the most that one answer may hold; 16 MiB unless told otherwise. */
+/** The limits, with the largest answer; 16 MiB by default. */
 export type ModelLimits = TimeLimits & RetryLimits & { answerMiB?: number };
 
-/** As Node's own errors of this kind, with the limit that ran out. */
+/** Shaped like Node's own errors of this kind, with the name of the limit. */
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
   readonly code = "ETIMEDOUT";

@@ -1,4 +1,4 @@
-/** Bedrock's package: Claude in Anthropic's own words (InvokeModelWithResponseStream), every other model by ConverseStream. */
+/** Bedrock's package: Claude by Anthropic's own messages (InvokeModelWithResponseStream), other models by ConverseStream. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { AmazonBedrockProviderSettings } from "@ai-sdk/amazon-bedrock";
 import type { Access } from "../access.js";
@@ -21,7 +21,7 @@ export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded>
     ...named,
     model: {
       async doStream(options) {
-        // Each request is signed with what holds then. An empty key keeps the package from looking for one.
+        // Each request is signed with the present credentials. An empty key keeps the package from looking for one.
         const credentials = await unlessAborted(source.sign(), options.abortSignal);
         return open({ ...settings, apiKey: "", credentialProvider: async () => credentials }).doStream(options);
       },
@@ -29,14 +29,14 @@ export async function loadBedrock(access: Access, fetch: Fetch): Promise<Loaded>
   };
 }
 
-/** The model behind a profile of the user's own; undefined where the name tells it, or nobody does. */
+/** The model behind a profile of the user; undefined if the name has it, or if it is unknown. */
 async function baseOf({ id, env }: Access, region: string, source: AwsSource): Promise<string | undefined> {
   const { isProfile, modelBehind } = await import("./inference-profile.js");
   if (!isProfile(id) || isClaude(id)) return undefined;
   return modelBehind(id, region, env["AWS_ENDPOINT_URL_BEDROCK"] || endpoint(region, "bedrock"), source, jsonFetch);
 }
 
-/** Some sources wait for a person or a network; who interrupts need not. */
+/** Some sources wait for a person or a network; an interrupt does not. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal = new AbortController().signal): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -69,7 +69,7 @@ async function loadConverse(id: string, base: string): Promise<Family> {
   return { open: (settings) => createAmazonBedrock(settings)(id), wire: converseWire(base) };
 }
 
-/** Converse takes every model, so what is not known to be Claude goes there. */
+/** Converse takes every model, so a model that may not be Claude goes there. */
 function isClaude(id: string): boolean {
   return id.includes("anthropic.claude");
 }

@@ -1,13 +1,13 @@
 /**
- * AWS's own chain of credentials. It is told of the session's profile, files and web identity; that there is a container or a machine to
- * ask, where SSO has its profile and its tokens, and what a credential process gets as its environment, it takes from this process.
+ * AWS's own chain of credentials. It gets the session's profile, files and web identity; from our process it takes the presence of a
+ * container or a machine, the profile and tokens of SSO, and the environment of a credential process.
  */
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { messageOf } from "../../../core/errors.js";
 import type { AwsCredentials } from "./credentials.js";
 import { awsFiles } from "./profile.js";
 
-/** It remembers what it found, and looks again before that expires. */
+/** It keeps its credentials, and looks again before they expire. */
 export type CredentialChain = () => Promise<AwsCredentials | { why: string }>;
 
 /** `timeout`: how long a container or a machine may take to answer, in milliseconds. */
@@ -16,13 +16,13 @@ export function credentialChain(env: Record<string, string | undefined>, region:
   const { AWS_WEB_IDENTITY_TOKEN_FILE: webIdentityTokenFile, AWS_ROLE_ARN: roleArn, AWS_ROLE_SESSION_NAME: roleSessionName } = env;
   const complaints = new Set<string>();
   const provider = defaultProvider({
-    // Always named, or else it would take keys out of the process's environment, which need not be the session's.
+    // Always named, or the chain would take keys from the process's environment, which need not be the session's.
     profile,
     filepath: credentialsFile,
     configFilepath: configFile,
     ignoreCache: true,
     clientConfig: { region },
-    // Without one it would warn on the console; and only here each link says why it had nothing.
+    // Without a logger it would warn on the console; and only here each link tells why it found nothing.
     logger: { debug: (line) => void complaints.add(complaintIn(line)), info: ignore, warn: ignore, error: ignore },
     ...(webIdentityTokenFile && { webIdentityTokenFile }),
     ...(roleArn && { roleArn }),
@@ -41,7 +41,7 @@ export function credentialChain(env: Record<string, string | undefined>, region:
   };
 }
 
-/** Links that were not meant say so as well. */
+/** Links that do not apply report here, too. */
 const NOT_MEANT =
   /skipping|did not contain credential_process|could not be found in shared|configuration not specified|access disabled|checking config file next|from any providers/i;
 
@@ -51,5 +51,5 @@ function complaintIn(line: unknown): string {
 }
 
 function ignore(): void {
-  // The chain reports its failures as errors, too.
+  // The chain also logs its failures as errors.
 }

@@ -3,7 +3,7 @@ import { configFault, type Access } from "../access.js";
 import { awsSource, findCredentials } from "./credentials.js";
 import { awsFiles, awsRegion, readProfile } from "./profile.js";
 
-/** Where the credentials come from. Looking into an obvious source is left to the first request: it may take a while, or a browser. */
+/** The source of the credentials. An obvious source is read only by the first request: it may take a while, or open a browser. */
 export async function checkAws(access: Access): Promise<string> {
   const { env } = access;
   const profile = await readProfile(env);

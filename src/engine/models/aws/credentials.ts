@@ -5,7 +5,7 @@
 import { configFault, type Access } from "../access.js";
 import type { CredentialChain } from "./chain.js";
 
-/** `name` is for the message that refused credentials get. */
+/** `name` is for the message about refused credentials. */
 export type AwsSource = { name: string; bearer: string } | { name: string; sign: () => Promise<AwsCredentials>; isChain: boolean };
 
 export interface AwsCredentials {
@@ -33,11 +33,11 @@ export function awsSource(access: Access, region: string): AwsSource {
   return { name, sign: async () => own, isChain: false };
 }
 
-/** For a machine that shows no sign of credentials: the last place to ask is the machine itself, which answers at once or not at all. */
+/** For a machine without signs of credentials: the last source is the machine's own service, which answers at once or not at all. */
 export async function findCredentials(access: Access, region: string): Promise<void> {
   const disabled = access.env["AWS_EC2_METADATA_DISABLED"];
   const isDisabled = disabled !== undefined && disabled !== "" && disabled.toLowerCase() !== "false";
-  // It is asked twice, in its newer and its older way.
+  // The service is asked twice, by its newer and its older protocol.
   const found = isDisabled ? undefined : await (await chainOf(access, region, 500))();
   if (found === undefined || "why" in found) throw configFault(`There are no AWS credentials: ${REMEDY}`, "apiKey");
 }

@@ -1,4 +1,4 @@
-/** Application inference profiles: their names tell nothing of the model behind them, so AWS is asked for it. */
+/** Application inference profiles: their names do not tell the model behind them, so AWS is asked. */
 import { AwsV4Signer } from "aws4fetch";
 import * as v from "valibot";
 import type { Fetch } from "../vendor/vendor.js";
@@ -10,7 +10,7 @@ export function isProfile(id: string): boolean {
   return /^arn:aws[\w-]*:bedrock:.*:(?:application-)?inference-profile\//.test(id);
 }
 
-/** Undefined where AWS does not tell: the credentials may lack `bedrock:GetInferenceProfile`. */
+/** Undefined if AWS does not answer: the credentials may lack `bedrock:GetInferenceProfile`. */
 export async function modelBehind(
   arn: string,
   region: string,
@@ -34,7 +34,7 @@ async function signed(url: string, region: string, credentials: Awaited<ReturnTy
   return Object.fromEntries(headers);
 }
 
-/** `arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0` ends with it. */
+/** The ARN ends with the model: `arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0`. */
 function nameIn(arn: string | undefined): string | undefined {
   return arn?.slice(arn.lastIndexOf("/") + 1);
 }

@@ -1,4 +1,4 @@
-/** The user's AWS profile, as far as it is looked at before AWS's own package is loaded: where its files are, and what they say. */
+/** The user's AWS profile, as far as it is read before AWS's own package is loaded: its files and their content. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { configFault } from "../access.js";
 type Env = Record<string, string | undefined>;
 
 export interface AwsFiles {
-  /** The profile that counts. */
+  /** The chosen profile. */
   profile: string;
   configFile: string;
   credentialsFile: string;
@@ -22,7 +22,7 @@ export function awsFiles(env: Env): AwsFiles {
   };
 }
 
-/** The settings of the profile in both files; empty where there is none. */
+/** The settings of the profile in both files; empty if there are none. */
 export async function readProfile(env: Env): Promise<Map<string, string>> {
   const { profile, configFile, credentialsFile } = awsFiles(env);
   const [credentials, config] = await Promise.all([textOf(credentialsFile), textOf(configFile)]);
@@ -36,7 +36,7 @@ export function awsRegion(env: Env, profile: ReadonlyMap<string, string>): strin
   return region;
 }
 
-/** There, every profile but the default one has the word before its name. */
+/** In the config file, every profile but the default one has the word `profile` before its name. */
 function namesInConfig(profile: string): string[] {
   return profile === "default" ? ["default", "profile default"] : [`profile ${profile}`];
 }

@@ -1,4 +1,4 @@
-/** Credentials for Google Cloud: those that its own tools would find, in the order in which they would look. */
+/** Credentials for Google Cloud, found in the same places and order as by Google's own tools. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -15,7 +15,7 @@ export type GoogleCredentials = { quotaProject?: string | undefined } & (
   | { kind: "machine"; tokenUri: string; secrets: string[] }
 );
 
-/** The file that is named; else the one that gcloud wrote; else the machine's own account, where Google runs the machine. */
+/** The named file; else gcloud's own file; else the machine's account, on a machine of Google's. */
 export async function findCredentials(env: Environment): Promise<GoogleCredentials> {
   const named = env["GOOGLE_APPLICATION_CREDENTIALS"];
   if (named) return credentialsIn(named, await textOf(named, `GOOGLE_APPLICATION_CREDENTIALS names '${named}'`));
@@ -53,7 +53,7 @@ const User = v.looseObject({
 });
 const File = v.pipe(v.string(), v.parseJson(), v.looseObject({ type: v.string() }));
 
-/** Nothing of what stands in the file is repeated in a message. */
+/** Messages never repeat the content of the file. */
 function credentialsIn(path: string, text: string): GoogleCredentials {
   const file = v.safeParse(File, text);
   if (!file.success) throw configFault(`'${path}' is not a credentials file of Google Cloud: it is no JSON with a type`);
@@ -113,7 +113,7 @@ function gcloudFolder(env: Environment): string {
 
 // --- the machine's own account ---
 
-/** Asked for only where its server is: elsewhere every question would wait for nobody. */
+/** Only on a machine of Google's: elsewhere the request would wait for nothing. */
 async function machineAccount(env: Environment): Promise<GoogleCredentials | undefined> {
   if (env["METADATA_SERVER_DETECTION"] === "none") return undefined;
   const named = env["GCE_METADATA_HOST"];

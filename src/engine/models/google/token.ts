@@ -1,4 +1,4 @@
-/** Tokens for Google Cloud: had for credentials, kept until shortly before they run out, and put into every request. */
+/** Tokens for Google Cloud: fetched with the credentials, kept until shortly before they expire, and added to every request. */
 import { sign, type KeyObject } from "node:crypto";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
@@ -8,13 +8,13 @@ import type { Fetch } from "../vendor/vendor.js";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFETIME_SECONDS = 3600;
-/** A token that runs out on its way is of no use. */
+/** A token must not expire on its way. */
 const SPARE_MS = 60_000;
 
 export interface Tokens {
-  /** `isNew`: it was got for this request. */
+  /** `isNew`: the token was fetched for this request. */
   current(): Promise<{ token: string; isNew: boolean }>;
-  /** The vendor refused this one: it is not used again. */
+  /** The vendor refused this token: it is not used again. */
   drop?(token: string): void;
 }
 
@@ -43,7 +43,7 @@ export function tokensOf(credentials: GoogleCredentials, fetch: Fetch, secrets: 
   };
 }
 
-/** A token that was kept may have been revoked meanwhile: then a new one is tried, once. */
+/** A kept token may have been revoked meanwhile: then a new one is tried, once. */
 export function signedFetch(fetch: Fetch, tokens: Tokens, headers: Readonly<Record<string, string>> = {}): Fetch {
   return async (input, init = {}) => {
     const send = async (token: string): Promise<Response> =>
@@ -59,7 +59,7 @@ export function signedFetch(fetch: Fetch, tokens: Tokens, headers: Readonly<Reco
   };
 }
 
-/** An exchange may serve several requests: the one that is aborted leaves it to the others. */
+/** One fetch may serve several requests: an aborted request leaves it to the others. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (signal === null || signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -108,7 +108,7 @@ function form(fields: Record<string, string>): RequestInit {
   return { method: "POST", headers, body: new URLSearchParams(fields).toString() };
 }
 
-/** Signed by the account's key: it is who it says, and wants a token for an hour. */
+/** A request for a token of one hour, signed by the account's key. */
 function assertionOf({
   email,
   key,

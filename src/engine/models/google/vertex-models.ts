@@ -1,4 +1,4 @@
-/** The vendors' models as Vertex AI serves them: other addresses, and a token of a Google account in every request. */
+/** The vendors' models on Vertex AI: other addresses, and a token of a Google account in every request. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { Access } from "../access.js";
 import { findCredentials } from "./credentials.js";
@@ -6,7 +6,7 @@ import { signedFetch, tokensOf } from "./token.js";
 import { jsonFetch } from "../http/fetch.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 
-/** `place`: the address up to the region. A key that was given is a token. */
+/** `place`: the address up to the region. A given key is a token. */
 export async function openVertex(access: Access, place: string, fetch: Fetch): Promise<Loaded> {
   const { id, apiKey, secrets, headers } = access;
   const signed = async (): Promise<Fetch> => {
@@ -39,7 +39,7 @@ async function openClaude(id: string, place: string, fetch: Fetch): Promise<Load
 
 async function openGemini(id: string, place: string, fetch: Fetch): Promise<Loaded> {
   const [{ createGoogleGenerativeAI }, { geminiWire }] = await Promise.all([import("@ai-sdk/google"), import("../wires/gemini.js")]);
-  // By this name the package knows that it talks to Vertex AI, which takes no ids of calls, and no key either.
+  // By this name the package recognises Vertex AI, which takes no ids of calls and no key.
   const name = "google.vertex.chat";
   const keyless = { apiKey: "", headers: { "x-goog-api-key": undefined } };
   return { model: createGoogleGenerativeAI({ name, baseURL: `${place}/publishers/google`, ...keyless, fetch })(id), wire: geminiWire };

@@ -1,7 +1,7 @@
-/** Watches the bytes of an answer while they pass: whether they are an event stream, whether its last event came, and whether to go on. */
+/** Watches the bytes of an answer: whether they are an event stream, whether the last event has come, and whether to go on. */
 import { ANSWER_MIB } from "../../../core/limits.js";
 
-/** An answer that came, but is none. The message is what the server at the address did. */
+/** An answer that is no event stream. The message tells what the server at the address sent. */
 export class BadAnswer extends Error {
   override readonly name = "BadAnswer";
   readonly address: string;
@@ -16,36 +16,36 @@ export class BadAnswer extends Error {
 export interface Watch {
   /** The address of the server that answers. */
   readonly address: string;
-  /** The last event has come whole: nothing that follows counts. */
+  /** The last event is complete: later bytes do not count. */
   readonly isOver: boolean;
-  /** All may have come, and whole: what does not follow soon will not follow. */
+  /** The answer may be complete: bytes that do not follow soon will not follow. */
   readonly mayBeOver?: boolean;
-  /** The failure that the vendor told within the stream; nothing behind it is passed on. */
+  /** The failure that the vendor reported in the stream; bytes after it are not passed on. */
   readonly failure?: Error | undefined;
-  /** Takes a chunk, and returns the part of it that is to be passed on. */
+  /** Takes a chunk; returns the part to pass on. */
   pass(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
-  /** The bytes ended, and nobody cut them. */
+  /** The bytes ended normally. */
   end(): void;
 }
 
-/** A line break within the data of an event is escaped, so what looks like a field is one. */
+/** A line break within the data of an event is escaped, so text that looks like a field is one. */
 const LAST_EVENT =
   /[\r\n](?:data: ?\[DONE\][\r\n]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))[\r\n]|data: ?\{"type": ?"response\.(?:completed|incomplete|failed)")/;
 /**
- * Gemini's stream just ends, and its last event is the one with this field. But a call may have an argument of that name, and the reason
- * may be that more will follow: so after it the end may come at any time, but need not.
+ * Gemini's stream has no mark at its end; its last event has this field. But a call may have an argument of that name, and the reason
+ * may be one after which more follows: so the end may come at any time after it, but need not.
  */
 const FINISH = /[^\\]"finishReason": ?"/;
 const BLANK_LINE = /\n\r?\n|\r\r/;
 const FIELD = /(?:[\r\n]|\u00EF\u00BB\u00BF)(?:data|event)(?::|[\r\n])/;
-/** MiB of one event, which is whole before anybody reads it; a vendor may say all of an answer again in its last one. */
+/** The largest event in MiB: it is read whole; a vendor may repeat the whole answer in the last one. */
 const SHORTEST_EVENT_MIB = 32;
 const EVENT_PER_ANSWER = 2;
-/** Behind a limit that grows with the answer's. */
+/** The bound grows with that of the answer. */
 export const SET_BY = "limits.answerMiB in config.yaml sets how much";
-/** So many bytes may pass before anybody looks where the last event ended. */
+/** The bytes that may pass before the end of the last event is looked for. */
 const UNWATCHED = 2 ** 20;
-/** So much of what came before is looked at again: longer than any mark, with the line ends around it. */
+/** The bytes before that are searched again: more than any mark with its line ends. */
 const SEAM = 64;
 
 export class EventBytes implements Watch {
@@ -59,14 +59,14 @@ export class EventBytes implements Watch {
   #hasFinish = false;
   #mayBeOver = false;
   readonly #mostMiB: number;
-  /** Bytes since the end of an event was last seen. */
+  /** Bytes since the last known end of an event. */
   #unended = 0;
 
   constructor(address: string, contentType: string | undefined, answerMiB = ANSWER_MIB) {
     this.address = address;
     this.#mostMiB = Math.max(SHORTEST_EVENT_MIB, EVENT_PER_ANSWER * answerMiB);
     this.#contentType = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
-    // A page is not read to its end.
+    // A web page is not read to its end.
     if (this.#contentType === "text/html") throw this.#noEvents(this.#contentType);
   }
 

@@ -1,13 +1,13 @@
 /**
- * AWS's event stream (application/vnd.amazon.eventstream): binary frames with headers and a payload. The package reads the events; only
- * here an exception among them keeps its name, and the last event is known before the connection ends.
+ * AWS's event stream (application/vnd.amazon.eventstream): binary frames with headers and a payload. The package reads the events; this
+ * file keeps the name of an exception among them, and finds the last event before the connection ends.
  */
 import * as v from "valibot";
 import { BadAnswer, type Watch } from "./event-bytes.js";
 
 export const FRAMES_TYPE = "application/vnd.amazon.eventstream";
 
-/** A failure of the vendor while it answered, under the vendor's name for it. */
+/** A failure that the vendor reported in its answer, by the vendor's name. */
 export class StreamException extends Error {
   override readonly name = "StreamException";
   readonly type: string;
@@ -26,7 +26,7 @@ const LONGEST_FRAME = 25 * 2 ** 20;
 
 export class EventFrames implements Watch {
   readonly address: string;
-  /** The beginning of a frame that has not come whole. */
+  /** The beginning of an incomplete frame. */
   #rest = Buffer.alloc(0);
   #any = false;
   isOver = false;
@@ -55,7 +55,7 @@ export class EventFrames implements Watch {
     if (this.#rest.length > 0) throw Object.assign(new Error("The stream ended within a frame"), { code: "ECONNRESET" });
   }
 
-  /** Undefined while the frame is not whole. */
+  /** Undefined while the frame is incomplete. */
   #lengthAt(bytes: Buffer, at: number): number | undefined {
     if (bytes.length - at < PRELUDE) return undefined;
     const length = bytes.readUInt32BE(at);
@@ -79,14 +79,14 @@ export class EventFrames implements Watch {
   }
 }
 
-/** Claude's own events travel in base64, where the beginning of the last one always looks the same. */
+/** Claude's own events are in base64, where the last one always has the same beginning. */
 const MESSAGE_STOP = Buffer.from('{"type":"message_stop').toString("base64");
 
 function isLast(event: string | undefined, payload: Buffer): boolean {
   return event === "metadata" || (event === "chunk" && payload.includes(`"bytes":"${MESSAGE_STOP}`));
 }
 
-/** The headers that are text, which all that count are. */
+/** The text headers; the needed ones are all text. */
 function headersIn(bytes: Buffer): Map<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
@@ -101,7 +101,7 @@ function headersIn(bytes: Buffer): Map<string, string> {
 }
 
 const TEXT = 7;
-/** How long the values of the other types are: two truths, four numbers, (bytes and text,) a time, an id. */
+/** The lengths of the values of other types: two booleans, four numbers, (bytes and text,) a time, an id. */
 const FIXED: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 
 function hasLength(type: number): boolean {

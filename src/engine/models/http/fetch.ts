@@ -1,6 +1,6 @@
 /**
- * `fetch` for the provider packages, on Node's plain HTTP client: it starts faster than Node's own fetch, and what one read of the socket
- * brought is one chunk. It fails with the errors of Node's fetch. Redirects are refused: they would carry the key elsewhere.
+ * `fetch` for the provider packages, on Node's plain HTTP client: it starts faster than Node's own fetch, and the data of one socket
+ * read is one chunk. It fails with the errors of Node's fetch. Redirects are refused: they would carry the key elsewhere.
  * scripts/stand-ins.mjs puts ours in place of `ReadableStream`, `Headers` and `Response` in this file.
  */
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
@@ -26,25 +26,25 @@ interface Question {
   signal: AbortSignal | undefined;
 }
 
-/** How long a server may take to end an answer of which all has come, which nobody waits for; then the connection is given up. */
+/** How long a server may take to end an answer that is complete; then the connection is given up. */
 const GRACE_MS = 1000;
-/** The same where it may be that more follows. */
+/** The same if more may follow. */
 const SOON_MS = 3000;
-/** Bytes of a whole answer as they come: many times what the longest one holds, for a few letters may come in an event of hundreds. */
+/** The most bytes of an answer on the wire: many times its content, as a few letters may come in an event of hundreds. */
 const SHORTEST_STREAM_MIB = 128;
 const STREAM_PER_ANSWER = 8;
-/** Of anything else, a failure too, no more is read. */
+/** The most bytes of any other response, such as a failure. */
 const LONGEST_BODY = 2 ** 20;
 
-/** By protocol and proxy. Connections are kept for the next request. */
+/** Connections by protocol and proxy; they are kept for later requests. */
 const clients = new Map<string, Promise<Client>>();
 
-/** Every good answer to it has to be an event stream: server-sent events, or AWS's frames where the content type says so. */
+/** For requests whose good answers are event streams: server-sent events, or AWS's frames by the content type. */
 export function httpFetch(limits: ModelLimits): typeof fetch {
   return fetchOver(limits, "events");
 }
 
-/** For questions that a server can answer at once. */
+/** For requests that a server answers at once. */
 export const jsonFetch = fetchOver({ connectSeconds: 10, firstByteSeconds: 30, idleSeconds: 30 });
 
 export function fetchOver(limits: ModelLimits, expected: "anything" | "events" = "anything"): typeof fetch {
@@ -69,7 +69,7 @@ export function fetchOver(limits: ModelLimits, expected: "anything" | "events" =
       const events = isGood && expected === "events" ? watchOver(address, answer.headers["content-type"], limits) : undefined;
       return await toResponse(answer, question, { ...limits, events });
     } catch (error) {
-      // Nobody else would: its socket would stay open, and the process with it.
+      // Destroyed here: otherwise its socket would stay open, and with it the process.
       answer.destroy();
       throw error;
     }
@@ -110,7 +110,7 @@ async function ask({ request, agent }: Client, question: Question, limits: TimeL
     } catch (error) {
       if (isAborted(signal)) throw abortError(signal);
       if (error instanceof ParleyError) throw error;
-      // The server closed a connection that was kept for the next request while that was on its way: a new one is no second try.
+      // The server closed a kept connection while the request was on its way: using a new one is no retry.
       if (asking.reusedSocket && ["ECONNRESET", "EPIPE"].includes(systemCode(error) ?? "")) continue;
       throw new TypeError("fetch failed", { cause: error });
     }
@@ -130,10 +130,10 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
       answer = response;
       resolve(response);
     });
-    // Of several addresses that were tried, the first tells most: the sum of them has no message.
+    // After several addresses the first error tells most: the aggregate has no message.
     asking.on("error", (error) => reject(error instanceof AggregateError ? error.errors[0] : error));
     asking.once("close", () => {
-      // After a change of protocol there is neither an answer nor an error.
+      // After a protocol switch there is neither an answer nor an error.
       if (answer === undefined)
         reject(Object.assign(new Error("The server closed the connection without an answer"), { code: "ECONNRESET" }));
       connected();
@@ -143,7 +143,7 @@ function answerTo(asking: ClientRequest, signal: AbortSignal | undefined, { conn
 }
 
 type Reading = ModelLimits & {
-  /** Where the answer is a stream of events. */
+  /** For an answer that is an event stream. */
   events: Watch | undefined;
 };
 
@@ -182,7 +182,7 @@ async function toResponse(answer: IncomingMessage, { signal }: Question, reading
 
 type NextChunk = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
-/** One chunk after the other; undefined at the end. */
+/** Returns the next chunk; undefined at the end. */
 function chunksOf(bytes: Readable, { events, answerMiB = ANSWER_MIB, ...limits }: Reading): NextChunk {
   const next = readerOf(bytes);
   const fail = (error: Error): void => void bytes.destroy(error);
@@ -213,8 +213,8 @@ function chunksOf(bytes: Readable, { events, answerMiB = ANSWER_MIB, ...limits }
 }
 
 /**
- * Reads a stream as its own iterator does, at a small part of the price. A server sends an answer in many small pieces, and as text, a character
- * for each byte, those of one read are joined at a tenth of what joining buffers costs.
+ * Reads a stream like its own iterator, at a small part of the cost. A server sends an answer in many small pieces; as text with one character
+ * for each byte, the pieces of one read are joined at a tenth of the cost of joining buffers.
  */
 function readerOf(bytes: Readable): NextChunk {
   bytes.setEncoding("latin1");
@@ -241,7 +241,7 @@ function readerOf(bytes: Readable): NextChunk {
   };
 }
 
-/** After what may have been the last event: the next chunk, or the end when none follows soon. */
+/** After a possible last event: the next chunk, or the end if none follows soon. */
 async function nextSoon(bytes: Readable, next: NextChunk): ReturnType<NextChunk> {
   try {
     return await within(SOON_MS, next(), () => bytes.destroy());
@@ -250,26 +250,26 @@ async function nextSoon(bytes: Readable, next: NextChunk): ReturnType<NextChunk>
   }
 }
 
-/** Reads the bytes behind the last event, so that the connection can be used again. They do not count, nor does a failure. */
+/** Reads the bytes after the last event, so that the connection can be used again. They do not count, nor does a failure. */
 async function readRest(bytes: Readable, next: NextChunk): Promise<void> {
   const timer = setTimeout(() => bytes.destroy(), GRACE_MS).unref();
   try {
     while ((await next()) !== undefined);
   } catch {
-    // All that counts has come.
+    // All events that count have come.
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** To these there is no body, and a Response takes none. */
+/** Responses with these statuses have no body, and the Response constructor refuses one. */
 const BODILESS = new Set([204, 205, 304]);
 
 function isRedirect({ statusCode = 200 }: IncomingMessage): boolean {
   return statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 }
 
-/** We ask for plain bytes, but some proxies know better. */
+/** The request asks for plain bytes, but some proxies compress all the same. */
 async function decoded(answer: IncomingMessage): Promise<Readable> {
   const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (["", "none", "identity"].includes(encoding)) return answer;
@@ -277,7 +277,7 @@ async function decoded(answer: IncomingMessage): Promise<Readable> {
   const make = { gzip: zlib.createGunzip, "x-gzip": zlib.createGunzip, deflate: zlib.createInflate, br: zlib.createBrotliDecompress };
   const decoder = Object.hasOwn(make, encoding) ? make[encoding as keyof typeof make]() : undefined;
   if (decoder === undefined) throw new TypeError(`The server encodes its answer as '${encoding}', which nobody asked for`);
-  // The last stream of the pipeline tells what failed.
+  // The last stream of the pipeline has the error.
   return pipeline(answer, decoder, () => {});
 }
 
@@ -288,7 +288,7 @@ function inTime<T>(limit: keyof TimeLimits, limits: TimeLimits, work: Promise<T>
 }
 
 async function within<T>(ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
-  // It is the connection that keeps the process running, not the watch over it.
+  // The connection keeps the process running, not this timer.
   const timer = setTimeout(giveUp, ms).unref();
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** Amazon Bedrock. AWS's own packages are loaded only where they are wanted. */
+/** Amazon Bedrock. AWS's own packages are loaded only if needed. */
 import type { Provider } from "./provider.js";
 
 export const bedrock: Provider = {

@@ -4,14 +4,14 @@ import type { WebSearch } from "../vendor/web-search.js";
 import type { Fetch, Loaded } from "../vendor/vendor.js";
 
 export interface Provider {
-  /** Throws when something that it needs beside a key is missing. Returns the source of its credentials, where that is not the key. */
+  /** Throws if something needed beside a key is missing. Returns the source of the credentials, if it is not the key. */
   check?(access: Access): Promise<string | undefined>;
   /**
-   * The package and the wire, for the first request. The packages would look into the process's environment for what is not given,
-   * so all of it is given.
+   * Loads the package and the wire for the first request. The packages read absent values from the process's environment,
+   * so every value is given.
    */
   load(access: Access, fetch: Fetch): Promise<Loaded>;
-  /** The request for the list of its models; undefined where it has none. The headers of the config are added. */
+  /** The vendor's own web search; undefined if this server has none. */
   models?(access: Access): { url: string; headers: Record<string, string> };
   /** The vendor's own search of the web; undefined where this server has none. */
   webSearch?(access: Access): WebSearch | undefined;

@@ -1,4 +1,4 @@
-/** Claude and Gemini on Vertex AI: the wires that they speak at home, behind a project, a region and a Google account. */
+/** Claude and Gemini on Vertex AI: their own wires, at an address with a project, a region and a Google account. */
 import { configFault, versioned, type Access } from "../access.js";
 import { CLAUDE_SEARCH } from "./claude-search.js";
 import { GOOGLE_SEARCH } from "./google-search.js";
@@ -21,11 +21,11 @@ export const vertex: Provider = {
   },
 };
 
-/** Everything that both kinds of models have in their address, up to the region. */
+/** The common part of both kinds of addresses, up to the region. */
 function placeOf({ id, env, address }: Access): string {
   const project = env["VERTEX_PROJECT_ID"] || env["GOOGLE_CLOUD_PROJECT"];
   if (!project) throw configFault("VERTEX_PROJECT_ID not set; it is the id of the Google Cloud project that pays");
-  // Claude is not served everywhere, and the newest Gemini only at the global endpoint.
+  // Claude is not available in every region, and the newest Gemini only at the global endpoint.
   const region = env["VERTEX_REGION"] || env["GOOGLE_CLOUD_LOCATION"] || (id.includes("claude") ? "us-east5" : "global");
   if (!/^[a-z0-9-]+$/.test(region)) throw configFault(`VERTEX_REGION '${region}' is not a region; one looks like us-east5, or is global`);
   const root = address ?? `https://${hostOf(region)}`;

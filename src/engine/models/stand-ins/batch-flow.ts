@@ -1,17 +1,17 @@
 /**
- * The queue between one producer and one reader of a stream: chunks that wait to be read, or reads that wait for chunks. The producer is
+ * The queue between one producer and one reader of a stream: chunks that wait for reads, or reads that wait for chunks. The producer is
  * asked only when a read waits, and not again before it has answered.
  */
 
 export type ReadResult<T> = { done: false; value: T } | { done: true; value: undefined };
 
 export interface Producer {
-  /** Asks for chunks, or the end. A promise: it settles when the asking is over. */
+  /** Asks for chunks, or the end. A promise settles when the producer is done. */
   pull(): unknown;
   cancel(reason: unknown): unknown;
 }
 
-/** A read takes what it wants once there is something to take. */
+/** A read takes its part when there are chunks. */
 interface Waiting {
   serve(): void;
   reject(error: unknown): void;
@@ -19,7 +19,7 @@ interface Waiting {
 
 export class Flow<T> {
   readonly #producer: Producer;
-  /** The chunks before `#next` were read. */
+  /** The chunks before `#next` have been read. */
   #chunks: T[] = [];
   #next = 0;
   #state: "open" | "closing" | "closed" | "failed" = "open";
@@ -34,13 +34,13 @@ export class Flow<T> {
     this.#producer = producer;
   }
 
-  /** How many chunks may still come unasked: one, as in Node's streams. */
+  /** The number of chunks that may come unasked: one, as in Node's streams. */
   get room(): number | null {
     if (this.#state === "failed") return null;
     return this.#state === "closed" ? 0 : 1 - (this.#chunks.length - this.#next);
   }
 
-  /** The array is the flow's from now on. */
+  /** The flow owns the array from now on. */
   put(chunks: T[]): void {
     if (this.#state !== "open") throw new TypeError("The stream is closed: no chunk can be added");
     if (this.#next === this.#chunks.length) {
@@ -52,7 +52,7 @@ export class Flow<T> {
     this.#serve();
   }
 
-  /** Chunks that wait to be read are still read. */
+  /** Waiting chunks can still be read. */
   close(): void {
     if (this.#state !== "open") throw new TypeError("The stream is closed: it cannot be closed again");
     this.#state = "closing";
@@ -60,7 +60,7 @@ export class Flow<T> {
     this.#serve();
   }
 
-  /** Chunks that wait to be read are lost. */
+  /** Waiting chunks are lost. */
   fail(error: unknown): void {
     if (this.#state === "closed" || this.#state === "failed") return;
     this.#state = "failed";
@@ -82,7 +82,7 @@ export class Flow<T> {
     return this.#read(() => this.#takeOne());
   }
 
-  /** All that waits, at least one; undefined at the end. The array is the reader's. */
+  /** All waiting chunks, at least one; undefined at the end. The reader owns the array. */
   readBatch(): Promise<T[] | undefined> {
     return this.#read(() => this.#takeAll());
   }
@@ -99,7 +99,7 @@ export class Flow<T> {
     for (const { reject } of [...this.#waiting.splice(0), ...this.#watching.splice(0)]) reject(error);
   }
 
-  /** Nobody is asked until the work is done. */
+  /** The producer is not asked again until its work is done. */
   during(work: unknown): void {
     this.#pulling = true;
     if (!isPromise(work)) return this.#pulled();

@@ -1,7 +1,7 @@
 /**
  * The `ReadableStream` that the provider packages get in the bundle (scripts/build.mjs puts it in place of Node's). Chunks travel in arrays:
  * a stage costs a promise or two for all that one read of the network brought, where Node's streams make a dozen for each chunk.
- * It is what the packages use of the standard: no byte streams, no strategies, and nothing is read before somebody asks for it.
+ * It has the parts of the standard that the packages use: no byte streams, no strategies, and no read ahead.
  */
 import { Flow, type ReadResult } from "./batch-flow.js";
 
@@ -11,14 +11,14 @@ interface Source<T> {
   cancel?(reason: unknown): unknown;
 }
 
-/** Where batches come from. */
+/** The source of batches. */
 export interface Input<T> {
-  /** At least one chunk; undefined at the end. The array is the caller's. */
+  /** At least one chunk; undefined at the end. The caller owns the array. */
   readBatch(): Promise<T[] | undefined>;
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** A transform of ours. Node's own are not taken: nothing in the bundle makes any. */
+/** A transform of our own. Node's are not accepted, as nothing in the bundle makes any. */
 interface Stage<T, R> {
   readonly readable: R;
   attach(input: Input<T>): void;
@@ -91,7 +91,7 @@ export class BatchReadableController<T> {
     this.#flow.put([chunk]);
   }
 
-  /** The array is the stream's from now on. */
+  /** The stream owns the array from now on. */
   enqueueBatch(chunks: T[]): void {
     this.#flow.put(chunks);
   }
@@ -116,7 +116,7 @@ class BatchReader<T> implements Input<T> {
 
   get closed(): Promise<void> {
     const closed = this.#flow === undefined ? Promise.reject(released()) : this.#flow.whenClosed();
-    // Reads tell of a failure too: nobody has to look here.
+    // Reads report a failure, too, so this promise may stay unhandled.
     closed.catch(ignore);
     return closed;
   }
@@ -125,7 +125,7 @@ class BatchReader<T> implements Input<T> {
     return this.#flow === undefined ? Promise.reject(released()) : this.#flow.read();
   }
 
-  /** All that waits, at least one chunk; undefined at the end. */
+  /** All waiting chunks, at least one; undefined at the end. */
   readBatch(): Promise<T[] | undefined> {
     return this.#flow === undefined ? Promise.reject(released()) : this.#flow.readBatch();
   }
@@ -146,8 +146,8 @@ class BatchReader<T> implements Input<T> {
 const GRACE_MS = 1000;
 
 /**
- * A stream's chunks in the batches in which they came; one by one from Node's own streams. The rest behind a batch that `isLast` is read for
- * a moment, so that a connection behind it can be used again, and dropped, failures included.
+ * A stream's chunks in their batches; one by one from Node's own streams. The rest after a batch that `isLast` is read for
+ * a moment, so that the connection can be used again, and is dropped, failures included.
  */
 export async function* batchesOf<T>(
   stream: ReadableStream<T> | BatchReadableStream<T>,
@@ -172,7 +172,7 @@ async function drain(input: Input<unknown>): Promise<void> {
   try {
     while ((await input.readBatch()) !== undefined);
   } catch {
-    // All that counts has come.
+    // All chunks that count have come.
   } finally {
     clearTimeout(timer);
   }
@@ -189,7 +189,7 @@ function oneByOne<T>(stream: ReadableStream<T>): Input<T> {
   };
 }
 
-/** Whichever branch asks, both get; the source is cancelled when both are. */
+/** A read of either branch fills both; the source is cancelled when both are. */
 function split<T>(input: Input<T>): [BatchReadableStream<T>, BatchReadableStream<T>] {
   const live: (BatchReadableController<T> | undefined)[] = [];
   const reasons: unknown[] = [];
@@ -229,7 +229,7 @@ function split<T>(input: Input<T>): [BatchReadableStream<T>, BatchReadableStream
 }
 
 export function ignore(): void {
-  // Told elsewhere.
+  // The failure is reported elsewhere.
 }
 
 function released(): TypeError {

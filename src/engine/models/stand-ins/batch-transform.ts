@@ -1,6 +1,6 @@
 /**
  * The `TransformStream` and `TextDecoderStream` that the provider packages get in the bundle: a stage takes a batch, runs the transformer
- * over it, waiting only where that returns a promise, and hands on as one batch what came of it.
+ * over it, waiting only if that returns a promise, and passes on the output as one batch.
  */
 import { StringDecoder } from "node:string_decoder";
 import { isPromise } from "./batch-flow.js";
@@ -12,7 +12,7 @@ interface Transformer<I, O> {
   flush?(controller: BatchTransformController<O>): unknown;
 }
 
-/** The controller that a transformer is given. */
+/** The controller for a transformer. */
 interface BatchTransformController<O> {
   enqueue(chunk: O): void;
   error(error?: unknown): void;
@@ -77,7 +77,7 @@ export class BatchTransformStream<I, O> {
     } catch (error) {
       this.#fail(error);
     }
-    // The output before the failure was handed on; the failure follows it.
+    // The output before the failure was passed on; the failure follows.
     if (this.#is("failed")) this.#output.error(this.#error);
   }
 
@@ -144,13 +144,13 @@ export class BatchTransformStream<I, O> {
     });
   }
 
-  /** A comparison that the compiler does not remember: the state changes in every call. */
+  /** A function, so that the compiler does not narrow the state, which changes in every call. */
   #is(state: "open" | "ended" | "failed" | "cancelled"): boolean {
     return this.#state === state;
   }
 }
 
-/** UTF-8, with Node's older decoder: it says the same as `TextDecoder`, but for a byte order mark, at a tenth of the price. */
+/** UTF-8 by Node's older decoder: the same result as `TextDecoder`, except for a byte order mark, at a tenth of the cost. */
 export class BatchTextDecoderStream extends BatchTransformStream<Uint8Array, string> {
   constructor() {
     const decoder = new StringDecoder("utf8");

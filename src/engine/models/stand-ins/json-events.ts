@@ -1,11 +1,11 @@
 /**
- * How the provider packages take the events of an answer in the bundle (scripts/stand-ins.mjs). Most events differ from an earlier one in a
- * piece of text alone, in numbers that count and in ids, and to parse and check each anew is most of what a delta costs. So what a package
- * took is a pattern for what comes: an event that differs from it in such places alone is what the package made of that one, with its own
+ * A faster parser for the events of an answer in the provider packages (scripts/stand-ins.mjs). Most events differ from an earlier one only in a
+ * text, in counts and in ids, and parsing and checking each event is most of the cost of a delta. So a parsed event
+ * becomes a pattern: an event that differs from it in such places only gets the same result, with its own
  * text, numbers and ids.
  */
 
-/** An event as a package parsed it; an error is the package's own. */
+/** The result of a package's parser; an error is the package's own. */
 export type Parsed = { success: true; value: unknown; rawValue: unknown } | { success: false; error: unknown; rawValue: unknown };
 
 interface Controller {
@@ -16,27 +16,27 @@ interface Transformer {
   transform(event: { data: string }, controller: Controller): void | Promise<void>;
 }
 
-/** So many patterns in a row may fit nothing; then the server sends events of another kind, and no more are made for this answer. */
+/** After that many unused patterns in a row the server sends events of another kind, and no more are made for this answer. */
 const TRIES = 16;
-/** That are kept for one schema; the one that fitted longest ago goes. */
+/** The most patterns of one schema; the one used longest ago is removed. */
 const MOST_PATTERNS = 8;
-/** Longer ones are parsed fully, for what is kept of an event and how long it takes to make a pattern of it is up to the server. */
+/** Longer events are parsed fully, as the server decides their size and so the cost of a pattern. */
 const LONGEST_EVENT = 4096;
 
 interface Memory {
   patterns: Pattern[];
-  /** The one that fitted last. */
+  /** The pattern used last. */
   fitted: Pattern | undefined;
-  /** How often one fitted. */
+  /** The number of uses of a pattern. */
   uses: number;
-  /** The last event that the package took. Its pattern is made for the next one: the first text of an answer does not wait for that. */
+  /** The last parsed event. Its pattern is made at the next event, so that the first text of an answer does not wait for it. */
   last: { data: string; value: unknown } | undefined;
 }
 
-/** By the schema that the package checks with: the next answer is much like the last. */
+/** Patterns by the schema of the package: the next answer is much like the last. */
 const memories = new WeakMap<object, Memory>();
 
-/** A transformer for the events of one answer; `parse` is the package's own way with an event, `schema` what it checks it with. */
+/** A transformer for the events of one answer; `parse` is the package's own parser, with `schema`. */
 export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: object): Transformer {
   const memory = memories.get(schema) ?? { patterns: [], fitted: undefined, uses: 0, last: undefined };
   memories.set(schema, memory);
@@ -74,7 +74,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
     controller.enqueue(parsed);
   }
 
-  /** Cuts the links from and to the pattern that goes: they would keep it alive. */
+  /** Cuts the links from and to a removed pattern, which would keep it in memory. */
   function forget(): void {
     const oldest = patterns.reduce((a, b) => (b.used < a.used ? b : a));
     patterns.splice(patterns.indexOf(oldest), 1);
@@ -92,7 +92,7 @@ export function jsonEvents(parse: (text: string) => Promise<Parsed>, schema: obj
   }
 }
 
-/** An event is a slice of all that came with it, and would keep that alive. */
+/** An event is a slice of a larger text, and would keep that in memory. */
 function copyOf(data: string): string {
   return Buffer.from(data).toString();
 }
@@ -100,8 +100,8 @@ function copyOf(data: string): string {
 // --- what may differ ---
 
 /**
- * The names under which vendors stream text, tell one answer from another, and count. Of these strings and numbers the packages ask nothing,
- * which is why any other passes as well.
+ * The names of fields with streamed text, ids and counts. The packages do not check the values of these strings and numbers,
+ * so any other value passes, too.
  */
 const TEXTS = "content|reasoning|reasoning_content|text|thinking|partial_json|arguments|delta";
 const IDS = "id|item_id|obfuscation";
@@ -114,11 +114,11 @@ interface Hole {
   isText: boolean;
   isNumber: boolean;
   value: unknown;
-  /** How many there are for it in what the package made. */
+  /** The number of places for it in the package's result. */
   places: number;
 }
 
-/** Only where the package passes on as it is what may differ. An escape elsewhere might hide one of the names. */
+/** Only if the package passes the differing text on unchanged. An escape elsewhere might hide one of the names. */
 function patternOf(data: string, value: unknown): Pattern | undefined {
   const holes: Hole[] = [];
   const literals: string[] = [];
@@ -139,12 +139,12 @@ function patternOf(data: string, value: unknown): Pattern | undefined {
   literals.push(data.slice(from));
   if (literals.some((literal) => literal.includes("\\"))) return undefined;
   const make = makerOf(value, undefined, holes);
-  // The package does not know a hole that is not in its value; only a text must be in it.
+  // A place that is not in the package's result is unused; only a text must be in it.
   const isClear = holes.every(({ places, isText }) => places === 1 || (places === 0 && !isText));
   return isClear && make !== undefined ? new Pattern(literals, holes, make) : undefined;
 }
 
-/** Where the digits end, or the quote that ends the string; the end of the data where there is none. */
+/** The end of the digits, or the quote that ends the string; the end of the data if there is none. */
 function endOf(data: string, start: number, isNumber: boolean): number {
   let end = start;
   if (isNumber) {
@@ -167,7 +167,7 @@ function isEscaped(data: string, at: number): boolean {
 
 const BACKSLASH = 0x5c;
 
-/** The value that stands there; undefined when it is more than a string, or no number that counts: a package may refuse one that is too large. */
+/** The value at this place; undefined if it is more than a string, or no safe number: a package may refuse a large one. */
 function valueOf(raw: string, isNumber: boolean): unknown {
   if (isNumber) return countOf(raw);
   try {
@@ -178,7 +178,7 @@ function valueOf(raw: string, isNumber: boolean): unknown {
   }
 }
 
-/** Of digits alone, as JSON has them. */
+/** Digits only, as JSON writes them. */
 function countOf(digits: string): number | undefined {
   const count = Number(digits);
   return digits === "" || (digits.startsWith("0") && digits !== "0") || !Number.isSafeInteger(count) ? undefined : count;
@@ -186,13 +186,13 @@ function countOf(digits: string): number | undefined {
 
 // --- the value anew ---
 
-/** Twice as deep as any vendor nests its events. */
+/** Twice the depth of any vendor's events. */
 const DEEPEST = 32;
 
-/** The value, with what stands in the holes. */
+/** The value with the new contents of the holes. */
 type Make = (filling: readonly unknown[]) => unknown;
 
-/** Anew all the way from the top to each hole, and at least the top itself; undefined where nothing is to be made anew. */
+/** Copies each object from the top to a hole, and at least the top; undefined if there is nothing to copy. */
 function makerOf(value: unknown, name: string | undefined, holes: readonly Hole[], depth = 0): Make | undefined {
   const at = holes.findIndex((hole) => hole.name === name && hole.value === value);
   const hole = holes[at];
@@ -202,7 +202,7 @@ function makerOf(value: unknown, name: string | undefined, holes: readonly Hole[
   }
   if (typeof value !== "object" || value === null) return undefined;
   if (depth > DEEPEST) {
-    // Nobody looks there, so each of them may have a place there, too.
+    // The package does not read these, so each may have a place there, too.
     for (const unclear of holes) unclear.places = Infinity;
     return undefined;
   }
@@ -226,7 +226,7 @@ function childOf<Key>(key: Key, make: Make | undefined): Child<Key>[] {
   return make === undefined ? [] : [{ key, make }];
 }
 
-/** Each delta comes through here: to change a copy is many times cheaper than a literal with computed names. */
+/** Every delta passes here: changing a copy is many times cheaper than a literal with computed names. */
 function filled<Key extends PropertyKey>(
   copy: { [K in Key]: unknown },
   children: readonly Child<Key>[],
@@ -240,17 +240,17 @@ function filled<Key extends PropertyKey>(
 }
 
 class Pattern {
-  /** Counts up: the one with the lowest fitted longest ago. */
+  /** Counts up: the pattern with the lowest number was used longest ago. */
   used = 0;
-  /** The pattern that fitted behind it the last time. */
+  /** The pattern that was used after it the last time. */
   next: Pattern | undefined;
-  /** One more than there are holes. */
+  /** One more than the number of holes. */
   readonly #literals: readonly string[];
   readonly #holes: readonly Hole[];
   readonly #make: Make;
   /** The hole of the text, if it is the only one. */
   readonly #text: number | undefined;
-  /** The parts that stood before and behind the text last: within one answer, most often the rest is the same. */
+  /** The parts before and after the last text: within one answer they are usually the same. */
   #head = "";
   #tail = "";
   #filling: unknown[] = [];
@@ -263,12 +263,12 @@ class Pattern {
     this.#text = texts.length === 1 ? texts[0] : undefined;
   }
 
-  /** Undefined: the event does not fit. */
+  /** Undefined: the event does not match. */
   parse(data: string): Parsed | undefined {
     return (this.#head !== "" && this.#refill(data)) || this.#fill(data) ? new Fitting(this.#make(this.#filling), data) : undefined;
   }
 
-  /** Whether it is the last one with another text. */
+  /** Whether it is the last event with another text. */
   #refill(data: string): boolean {
     const start = this.#head.length;
     const end = data.length - this.#tail.length;
@@ -308,7 +308,7 @@ class Pattern {
   }
 }
 
-/** Hardly anybody asks for the raw value. */
+/** The raw value is seldom read. */
 class Fitting {
   readonly success = true;
   readonly value: unknown;

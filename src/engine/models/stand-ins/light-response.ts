@@ -1,6 +1,6 @@
 /**
- * `Headers` and `Response`, as far as the provider packages use them. In the bundle they stand in for Node's own (scripts/build.mjs),
- * whose first touch loads all of Node's fetch.
+ * `Headers` and `Response`, as far as the provider packages use them. In the bundle they replace Node's own (scripts/build.mjs),
+ * whose first use loads all of Node's fetch.
  */
 import { BatchReadableStream } from "./batch-readable.js";
 
@@ -9,12 +9,12 @@ type HeadersInput = Iterable<readonly [string, unknown]> | Readonly<Record<strin
 export class LightHeaders {
   readonly #values: Map<string, string>;
 
-  /** Node's own count too: a package that has no stand-ins may hand some over. */
+  /** Node's own are accepted, too: a package without stand-ins may pass some. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && "forEach" in value && "append" in value && "get" in value;
   }
 
-  /** A request makes several of each other on its way through a package. */
+  /** A request copies them several times on its way through a package. */
   constructor(input: HeadersInput = {}) {
     this.#values = new Map(#values in input ? input.#values : undefined);
     if (#values in input) return;
@@ -60,7 +60,7 @@ export class LightHeaders {
       .values();
   }
 
-  /** In their order, as the standard has it. */
+  /** In the order of the standard. */
   #names(): string[] {
     return [...this.#values.keys()].sort();
   }

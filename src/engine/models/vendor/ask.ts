@@ -1,4 +1,4 @@
-/** The wire's settings of a request, and the request with fewer of them where the vendor refuses one that it could do without. */
+/** The wire's settings of a request, and fewer of them if the vendor refuses one that is not essential. */
 import type { LanguageModelV3, LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import { messageOf } from "../../../core/errors.js";
 import type { ModelFacts } from "../facts.js";
@@ -7,7 +7,7 @@ import type { WireSettings } from "../wires/wire.js";
 import { beginsWithoutThinking, type Target } from "./prompt.js";
 import type { Loaded, VendorModel } from "./vendor.js";
 
-/** Claude with a budget refuses a turn that begins with a call: one that another model or an interrupt left behind. */
+/** Claude with a budget refuses a turn that begins with a call, as another model or an interrupt may leave it. */
 export function settingsFor(model: string, request: ModelRequest, facts: ModelFacts, target: Target): WireSettings {
   const { wire } = target;
   const settings = wire.settings(model, request, facts);
@@ -16,7 +16,7 @@ export function settingsFor(model: string, request: ModelRequest, facts: ModelFa
   return wire.settings(model, { ...rest, thinking: "disabled" }, facts);
 }
 
-/** The words in which a model's server refused a setting: it is not asked for that setting again. */
+/** The refusals of settings by a model's server: it does not get that setting again. */
 const refusals = new WeakMap<VendorModel, string>();
 
 export async function askWith(

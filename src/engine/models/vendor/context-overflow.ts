@@ -1,9 +1,9 @@
-/** How vendors and servers say that a conversation has become longer than their model holds. */
+/** Recognises the errors by which vendors and servers report a conversation longer than the model's window. */
 
-/** Their names for it. */
+/** Names of errors. */
 const NAMES: ReadonlySet<unknown> = new Set(["context_length_exceeded", "exceed_context_size_error", "request_too_large"]);
 
-/** Their words, where no name tells it; these come with many versions and numbers in between. */
+/** Texts of errors without a name; they come in many versions, with numbers. */
 const WORDS = new RegExp(
   [
     "prompt is too long", // Anthropic, and Claude on Bedrock and Vertex
@@ -20,7 +20,7 @@ const WORDS = new RegExp(
   "i",
 );
 
-/** A request of the wrong size is refused with these, or within a stream without any. */
+/** The statuses for a request that is too long; within a stream there is none. */
 const STATUS: ReadonlySet<number | undefined> = new Set([400, 413, 422, undefined]);
 
 export function isOverflow(status: number | undefined, said: { message: string; names: readonly unknown[] }): boolean {

@@ -1,4 +1,4 @@
-/** Makes a fault of a vendor's failure: status, whether another try makes sense, and words that say which key to check. */
+/** Converts a vendor's failure to a fault: status, whether a retry makes sense, and a text that names the key to check. */
 import * as v from "valibot";
 import { messageOf, ParleyError, systemCode } from "../../../core/errors.js";
 import { connectionRemedy } from "../../../core/remedies.js";
@@ -12,9 +12,9 @@ import { TimedOut, timeoutWords } from "../time-limits.js";
 
 export interface Vendor {
   provider: string;
-  /** Where the key came from, for the message that a refused key gets. */
+  /** The source of the key, for the message about a refused key. */
   keyName?: string;
-  /** Never to be told, even when the vendor repeats them. */
+  /** Texts to redact, even if the vendor repeats them. */
   secrets?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const Failure = v.looseObject({
 });
 type Failure = v.InferOutput<typeof Failure>;
 
-/** Vendors' own names for what went wrong, where no HTTP status tells it. */
+/** Vendors' own names of failures, where there is no HTTP status. */
 const STATUS: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -54,12 +54,12 @@ const STATUS: Readonly<Record<string, number>> = {
   serviceUnavailableException: 503,
 };
 
-/** AWS wants another try, though the status does not say so. */
+/** AWS asks for a retry with this name, whatever the status. */
 const TRY_AGAIN: ReadonlySet<unknown> = new Set(["modelStreamErrorException"]);
 /** A request timeout, a conflict of requests, a request too early, too many requests. */
 const TRY_AGAIN_STATUS: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
-/** Vendors' names and words for an account that has nothing left: no wait helps. */
+/** Vendors' names and texts for an empty account: waiting does not help. */
 const USED_UP: ReadonlySet<unknown> = new Set([
   "insufficient_quota",
   "billing_error",
@@ -91,7 +91,7 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   if (thrown instanceof ParleyError || (thrown instanceof Error && thrown.name === "AbortError")) return thrown;
   const late = causesOf(thrown).find((error) => error instanceof TimedOut);
   if (late !== undefined) return fault(vendor, thrown, { message: timeoutWords(late, vendor.provider), retryable: true });
-  // The packages may wrap it; what they say around it is of no use.
+  // The packages may wrap the error; their own text is not useful.
   const told = causesOf(thrown).find((error) => error instanceof StreamException) ?? thrown;
   const failure = v.is(Failure, told) ? told : { message: messageOf(thrown) };
   const status = statusOf(failure);
@@ -101,7 +101,7 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   if ((status === undefined || status < 400) && isLost(thrown)) {
     return answering || status !== undefined ? cutFault(vendor, thrown) : noConnection(failure, thrown, vendor, true);
   }
-  // A certificate that is refused, or a server that does not speak TLS: the same would happen again.
+  // A refused certificate, or a server without TLS: a retry fails in the same way.
   if (!answering && status === undefined && causesOf(thrown).some((error) => systemCode(error) !== undefined)) {
     return noConnection(failure, thrown, vendor, false);
   }
@@ -116,7 +116,7 @@ export function vendorFault(thrown: unknown, vendor: Vendor, answering: boolean)
   });
 }
 
-/** Codes of their own for what the conversation can be changed for. */
+/** Codes of their own for failures that a changed conversation can repair. */
 function codeOf(status: number | undefined, said: Explanation): { code?: string } {
   if (isOverflow(status, said)) return { code: "context_overflow" };
   return isImageRefusal(status, said.message) ? { code: "image_refused" } : {};
@@ -127,7 +127,7 @@ function isWorthATry(status: number | undefined, { type }: Failure, said: Explan
   return status !== undefined && (status >= 500 || TRY_AGAIN_STATUS.has(status)) && !isUsedUp(status, said);
 }
 
-/** A payment is required, or the vendor says that the account has nothing left. */
+/** A payment is required, or the account is empty. */
 function isUsedUp(status: number | undefined, { message, names }: Explanation): boolean {
   return status === 402 || names.some((name) => USED_UP.has(name)) || USED_UP_WORDS.test(message);
 }
@@ -143,14 +143,14 @@ export function fullFault(vendor: Vendor, why: string): ParleyError {
   return fault(vendor, undefined, { code: "context_overflow", message, retryable: false });
 }
 
-/** An answer that ended as none should. */
+/** An answer with an abnormal end. */
 export function finishFault(vendor: Vendor, why: string): ParleyError {
   return fault(vendor, undefined, { message: `${vendor.provider} did not finish its answer: ${why}`, retryable: true });
 }
 
 function noConnection({ message }: Failure, thrown: unknown, vendor: Vendor, retryable: boolean): ParleyError {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined;
-  // Of several addresses tried, none is named by the error as a whole.
+  // After several addresses, the aggregate error names none.
   const why = cause?.message || systemCode(cause) || message || "no reason given";
   const remedy = causesOf(thrown)
     .map(connectionRemedy)
@@ -186,7 +186,7 @@ function causesOf(thrown: unknown): Error[] {
   return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
 }
 
-/** An error of Node's parser, except for an end that came too soon. */
+/** An error of Node's HTTP parser, except for an early end. */
 function isNotHttp(error: Error): boolean {
   const code = systemCode(error) ?? "";
   return code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE";
@@ -198,7 +198,7 @@ const Unreadable = v.looseObject({
   value: v.optional(v.unknown()),
 });
 
-/** The text that the package could not read; the package makes up a status around one that came first. */
+/** The text that the package could not read; its own error has an invented status. */
 function unreadable(failure: Failure): string | undefined {
   const inner = v.safeParse(v.pipe(v.string(), v.parseJson(), Unreadable), failure.responseBody);
   const error = inner.success ? inner.output : failure;
@@ -206,12 +206,12 @@ function unreadable(failure: Failure): string | undefined {
   return error.text ?? JSON.stringify(error.value) ?? "nothing";
 }
 
-/** The package for compatible servers notices a cut by itself. */
+/** The package for compatible servers detects a cut stream itself. */
 function isUnfinished({ name, message }: Failure): boolean {
   return name === "AI_InvalidResponseDataError" && message?.includes("without a finish reason") === true;
 }
 
-/** Seconds, from milliseconds, seconds or a date; a date in the past says nothing about the wait. */
+/** Seconds, from milliseconds, seconds or a date; a past date is ignored. */
 function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
   const ms = headers?.["retry-after-ms"];
   if (ms !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(ms)) return Number(ms) / 1000;
@@ -229,26 +229,26 @@ const GoogleDetails = v.pipe(
   }),
 );
 
-/** Google's details of a failure: when to come back, and why. */
+/** Google's details of a failure: the time of a retry, and the reason. */
 function detailsOf(body: string | undefined): { retryDelay?: string | undefined; reason?: string | undefined }[] {
   const parsed = v.safeParse(GoogleDetails, body);
   return parsed.success ? parsed.output.error.details : [];
 }
 
-/** Google has no header for it: "13.5s" in a google.rpc.RetryInfo. */
+/** Google has no header for the wait: it writes "13.5s" in a google.rpc.RetryInfo. */
 function retryDelayOf(body: string | undefined): number | undefined {
   const delay = detailsOf(body).find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
   return delay !== undefined && /^\d+(\.\d+)?s$/.test(delay) ? Number.parseFloat(delay) : undefined;
 }
 
-/** Google answers 400 to a key that it does not know. */
+/** Google answers 400 to an unknown key. */
 function isKeyRefused({ responseBody }: Failure, status: number | undefined): boolean {
   return status === 401 || status === 403 || (status === 400 && detailsOf(responseBody).some(({ reason }) => reason === "API_KEY_INVALID"));
 }
 
 // --- what to say ---
 
-/** Words for an answer that no vendor of this kind would give: the next would be the same. */
+/** The text for an answer that no vendor of this kind gives: a retry would bring the same. */
 function wordsOfNoAnswer(thrown: unknown, failure: Failure, vendor: Vendor, hasBegun: boolean): string | undefined {
   const { provider } = vendor;
   const causes = causesOf(thrown);
@@ -282,7 +282,7 @@ const Explained = v.looseObject({
   detail: v.optional(v.string()),
 });
 
-/** The vendor's own words, out of the body where there is one, and its names for what went wrong. */
+/** The vendor's own text, from the body if there is one, and its names for the failure. */
 interface Explanation {
   message: string;
   names: unknown[];
@@ -293,7 +293,7 @@ function explained({ message, responseBody, code, type }: Failure): Explanation 
   return { message: body?.message || message?.trim() || "no explanation was given", names: [code, type, ...(body?.names ?? [])] };
 }
 
-/** Secrets are masked before the cut: the beginning of one would not be recognised after it. */
+/** Secrets are masked before the cut: the beginning of one would not be recognised. */
 function brief(text: string, { secrets }: Vendor): string {
   const safe = new Redactor(secrets).text(text);
   return safe.length > LONGEST ? `${headOf(safe, LONGEST)}…` : safe;

@@ -1,4 +1,4 @@
-/** A picture as a wire takes it: of a kind and a size that its vendor does not refuse, scaled down where that can be done here. */
+/** Fits a picture to a wire: to a type and a size that its vendor takes, scaled down if possible. */
 import type { PartOf } from "../../../core/content.js";
 import type { Wire } from "../wires/wire.js";
 import { imageSize } from "./image-size.js";
@@ -6,11 +6,11 @@ import { scalePng } from "./scale-png.js";
 
 export interface FittedImage {
   mediaType: string;
-  /** As base64. */
+  /** In base64. */
   data: string;
 }
 
-/** The four kinds that nearly every vendor takes. Another one would be refused, and with it every later request of the session. */
+/** The four types that nearly every vendor takes. Another one would be refused, and every later request of the session with it. */
 const TYPES: Readonly<Record<string, string>> = {
   "image/png": "image/png",
   "image/jpeg": "image/jpeg",
@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "image/webp": "image/webp",
 };
 
-/** A sentence in its place where it cannot be made to fit. */
+/** Returns a sentence in its place if it cannot be made to fit. */
 export function fitImage(part: PartOf<"image">, { imageTypes = Object.values(TYPES), imageLimits }: Wire): FittedImage | string {
   const mediaType = TYPES[part.mime.toLowerCase()];
   if (mediaType === undefined || !imageTypes.includes(mediaType)) return wrongType(part, [...new Set(imageTypes)]);
@@ -35,7 +35,7 @@ export function fitImage(part: PartOf<"image">, { imageTypes = Object.values(TYP
 
 type Limits = NonNullable<Wire["imageLimits"]>;
 
-/** How often a picture is made smaller until its bytes fit. */
+/** The most steps of scaling down until its bytes fit. */
 const TRIES = 4;
 
 function scaledDown(bytes: Buffer, length: number, longest: number, { chars, pixels }: Limits): string | undefined {

@@ -1,4 +1,4 @@
-/** Cuts a request down to the abilities of its model: a note tells each thing that is left out. */
+/** Fits a request to the abilities of its model: a note reports each part that is left out. */
 import { textPart, type Part } from "../../../core/content.js";
 import type { ModelFacts } from "../facts.js";
 import type { Message, ModelRequest } from "../model.js";
@@ -21,7 +21,7 @@ export function fitRequest(request: ModelRequest, model: { id: string; facts: Mo
 }
 
 /**
- * A model that is known to think does so where nobody says how much, as its vendor sees fit. It mostly takes no sampling settings then, so a
+ * A model that thinks decides the amount itself by default. Then it usually refuses sampling settings, so a
  * request that has some is left alone.
  */
 function withThinking(request: ModelRequest, { thinking: thinks, unknown }: ModelFacts): ModelRequest {
@@ -30,7 +30,7 @@ function withThinking(request: ModelRequest, { thinking: thinks, unknown }: Mode
   return isSaid || !thinks || unknown === true ? request : { ...request, thinking: "enabled" };
 }
 
-/** Undefined where all of it fits. */
+/** Undefined if all of it fits. */
 type Fit = (request: ModelRequest, facts: ModelFacts) => { request: ModelRequest; note: string } | undefined;
 
 const withinOutput: Fit = (request, { output }) => {

@@ -1,6 +1,6 @@
 /**
- * History repair: whatever happened to a conversation (a crash, an interrupt, a change of provider), what goes to a vendor is one that
- * it takes. Every call has its result right behind it, no result is without its call, nothing is empty, and the roles alternate.
+ * History repair: makes a conversation acceptable to a vendor, whatever happened to it (a crash, an interrupt, a change of
+ * provider). Every call has its result right after it, every result has its call, nothing is empty, and the roles alternate.
  */
 import { plainText, textPart, type Part } from "../../../core/content.js";
 import type { AssistantBlock, CallResult, Message, ModelCall } from "../model.js";
@@ -8,13 +8,13 @@ import type { AssistantBlock, CallResult, Message, ModelCall } from "../model.js
 type ToolMessage = Extract<Message, { role: "tool" }>;
 
 export interface Taste {
-  /** Whether a block of thinking may go back: vendors refuse each other's. */
+  /** Whether a block of thinking may be sent back: vendors refuse each other's. */
   takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>): boolean;
-  /** Whether an image may stand in a tool result; else it follows in a user message. */
+  /** Whether an image may be in a tool result; otherwise it follows in a user message. */
   imagesInResults: boolean;
 }
 
-/** Most of a conversation is as it should be, and all of it goes through here with every request: that part passes at little cost. */
+/** Most of a conversation needs no repair, and all of it passes here with every request: that part costs little. */
 export function repair(messages: readonly Message[], taste: Taste): readonly Message[] {
   if (isPlainTalk(messages)) return messages;
   const told: Message[] = [];
@@ -36,10 +36,10 @@ export function repair(messages: readonly Message[], taste: Taste): readonly Mes
   return fromFirstToLast(repaired);
 }
 
-/** Results that were found to be plain. */
+/** Results without anything to repair. */
 const plain = new WeakSet<Message>();
 
-/** It says something, and there is nothing in it to leave out or to answer. */
+/** The message has text, and nothing to drop or to answer. */
 function isPlain(message: Message): boolean {
   if (plain.has(message)) return true;
   if (message.role === "tool" || isEmpty(message)) return false;
@@ -51,7 +51,7 @@ function isPlain(message: Message): boolean {
   return isSuch;
 }
 
-/** Question and answer, as it should be from the first to the last. */
+/** Question and answer alternate from the first message to the last. */
 function isPlainTalk(messages: readonly Message[]): boolean {
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
@@ -62,7 +62,7 @@ function isPlainTalk(messages: readonly Message[]): boolean {
 
 // --- nothing empty ---
 
-/** A message with nothing to leave out stays the one that it is, and whoever knows it already has no work with it. */
+/** An unchanged message stays the same object, so that its conversion can be reused. */
 function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
   if (message.role === "tool") return message;
   if (message.role === "user") return { role: "user", parts: message.parts.filter((part) => !isEmptyPart(part)) };
@@ -72,7 +72,7 @@ function withoutEmpty(message: Message, { takesThinking }: Taste): Message {
   };
   if (message.blocks.every(isTold) && message.blocks.at(-1)?.type !== "thinking") return message;
   const blocks = message.blocks.filter(isTold);
-  // Thinking that led to nothing, because the answer was cut off behind it, is refused as the end of a message.
+  // Thinking at the end of a message, without a text or call after it, is refused.
   const end = blocks.findLastIndex((block) => block.type !== "thinking") + 1;
   return { role: "assistant", blocks: blocks.slice(0, end) };
 }
@@ -112,7 +112,7 @@ function resultsOf(blocks: readonly AssistantBlock[], all: readonly Message[], a
   return isWhole ? next : { role: "tool", results };
 }
 
-/** The results that come before the model speaks again. */
+/** The results before the model's next message. */
 function resultsBehind(all: readonly Message[], at: number): Map<string, CallResult> {
   const found = new Map<string, CallResult>();
   for (let next = at + 1; next < all.length; next++) {
@@ -128,7 +128,7 @@ function unfinished(call: ModelCall): CallResult {
   return { call: call.id, name: call.name, parts: [textPart(text)], failed: true };
 }
 
-/** For wires on which a tool result is text: its images stand in a message of the user behind it. */
+/** For wires with text-only tool results: images follow in a user message. */
 function imagesBehind(message: ToolMessage): Message[] {
   const images = message.results.flatMap((result) => {
     const own = result.parts.filter((part) => part.type === "image");
@@ -147,7 +147,7 @@ function withoutImages(result: CallResult): CallResult {
 
 // --- whose turn ---
 
-/** Neighbours of one role become one message. */
+/** Adjacent messages of one role become one. */
 function join(messages: Message[], message: Message): void {
   const last = messages[messages.length - 1];
   if (last?.role === "user" && message.role === "user") messages.splice(-1, 1, { role: "user", parts: [...last.parts, ...message.parts] });
@@ -156,7 +156,7 @@ function join(messages: Message[], message: Message): void {
   else messages.push(message);
 }
 
-/** The user has the first word and the last. */
+/** The conversation begins and ends with the user. */
 function fromFirstToLast(messages: Message[]): Message[] {
   if (messages[0]?.role === "assistant") messages.unshift(says("(The conversation begins here.)"));
   const last = messages.at(-1)?.role;

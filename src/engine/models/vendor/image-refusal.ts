@@ -1,4 +1,4 @@
-/** How vendors say that they do not take a picture: the same request would be refused for ever. */
+/** Recognises the errors by which vendors refuse a picture: the same request would always be refused. */
 
 const WORDS = new RegExp(
   [
@@ -16,7 +16,7 @@ const WORDS = new RegExp(
   "i",
 );
 
-/** The statuses of a request that cannot be taken; within a stream there is none. */
+/** The statuses of an invalid request; within a stream there is none. */
 const STATUS: ReadonlySet<number | undefined> = new Set([400, 404, 415, 422, undefined]);
 
 export function isImageRefusal(status: number | undefined, message: string): boolean {

@@ -1,11 +1,11 @@
-/** The size of a picture in pixels, out of the head of its file: PNG, JPEG, GIF and WebP. */
+/** The size of a picture in pixels, from the head of its file: PNG, JPEG, GIF and WebP. */
 
 export interface ImageSize {
   width: number;
   height: number;
 }
 
-/** Undefined for what is none of these, or is cut off before it tells. */
+/** Undefined for other types, and for a file cut off before the size. */
 export function imageSize(bytes: Buffer): ImageSize | undefined {
   try {
     if (bytes.toString("latin1", 1, 4) === "PNG") return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
@@ -13,14 +13,14 @@ export function imageSize(bytes: Buffer): ImageSize | undefined {
     if (bytes.readUInt16BE(0) === JPEG) return jpegSize(bytes);
     if (bytes.toString("latin1", 8, 12) === "WEBP") return webpSize(bytes);
   } catch {
-    // The file ends too soon.
+    // The file is too short.
   }
   return undefined;
 }
 
 const JPEG = 0xffd8;
 
-/** Segments follow each other; a frame header (C0 to CF but for tables and such) has the size. */
+/** Segments follow one another; a frame header (C0 to CF, except tables and such) has the size. */
 function jpegSize(bytes: Buffer): ImageSize | undefined {
   for (let at = 2; at < bytes.length;) {
     const marker = bytes.readUInt8(at + 1);

@@ -1,6 +1,6 @@
 /**
- * The data that a vendor wants back with a block (signatures, encrypted reasoning), and the vendor and model that they belong to. Another vendor, and mostly another model
- * of the same one too, would refuse it, so it goes back only to where it came from.
+ * The data that a vendor wants back with a block (signatures, encrypted reasoning), with its vendor and model. Another vendor, and usually another model
+ * of the same one, would refuse it, so it goes back only to its origin.
  */
 import type { SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import * as v from "valibot";
@@ -17,18 +17,18 @@ const Kept = v.looseObject({
   data: v.custom<SharedV3ProviderMetadata>(isMetadata),
 });
 
-/** The `meta` of a block. `data` is empty where the vendor marks nothing, but then the block still tells whose it is. */
+/** The `meta` of a block. `data` is empty if the vendor marks nothing; the block's origin is still known. */
 export function keepMeta(origin: Origin, data: SharedV3ProviderMetadata = {}): unknown {
   return { provider: origin.provider, model: origin.model, data };
 }
 
-/** The data that this vendor and model gave with the block; undefined when the block is not their own. */
+/** The data from this vendor and model; undefined if the block is not theirs. */
 export function ownMeta(meta: unknown, origin: Origin): SharedV3ProviderMetadata | undefined {
   if (!v.is(Kept, meta)) return undefined;
   return meta.provider === origin.provider && meta.model === origin.model ? meta.data : undefined;
 }
 
-/** Both, the later one winning key by key. */
+/** Both merged, the later one winning key by key. */
 export function mergeMeta(
   first: SharedV3ProviderMetadata | undefined,
   second: SharedV3ProviderMetadata | undefined,

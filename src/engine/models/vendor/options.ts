@@ -1,4 +1,4 @@
-/** One request as the provider packages take it: the settings that all have, and the wire's own. */
+/** One request in the form of the provider packages: the common settings, and the wire's own. */
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
 import type { ModelRequest, ToolSpec } from "../model.js";
 import { toPrompt, type Target } from "./prompt.js";
@@ -37,7 +37,7 @@ function toTool({ name, description, parameters }: ToolSpec, wire: Wire, isLast:
 
 type Schema = LanguageModelV3FunctionTool["inputSchema"];
 
-/** By wire and schema: a tool's schema is the same in every request. */
+/** Converted schemas by wire and schema: a tool's schema is the same in every request. */
 const known = new WeakMap<Wire, WeakMap<object, Schema>>();
 
 function adapted(parameters: ToolSpec["parameters"], wire: Wire): Schema {

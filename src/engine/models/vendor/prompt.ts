@@ -1,4 +1,4 @@
-/** Our conversation in the shape that the provider packages take. */
+/** Converts our conversation to the form of the provider packages. */
 import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
@@ -19,7 +19,7 @@ type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 export type Target = Origin & {
   wire: Wire;
-  /** Messages in its shape: a conversation goes out again with each request, and its messages do not change. */
+  /** Converted messages: a conversation is sent with each request, and its messages do not change. */
   known: WeakMap<Message, LanguageModelV3Message>;
 };
 
@@ -52,7 +52,7 @@ function takesThinking(block: Extract<AssistantBlock, { type: "thinking" }>, tar
   );
 }
 
-/** Whether the model's turn has begun, and not with thinking that goes back to it. */
+/** Whether the model's turn has begun, and without thinking that goes back to it. */
 export function beginsWithoutThinking(messages: readonly Message[], target: Target): boolean {
   const latest = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
   const first = latest.find((message) => message.role === "assistant");
@@ -142,12 +142,12 @@ function toolResult(result: CallResult, wire: Wire): LanguageModelV3ToolResultPa
   return { ...head, output: { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...shown] } };
 }
 
-/** Ids of one vendor's calls may be too long or too odd for the next one. */
+/** One vendor's ids of calls may be too long or have characters that the next one refuses. */
 function wireId(id: string): string {
   return /^[\w-]{1,64}$/.test(id) ? id : `call_${digest(id, 32)}`;
 }
 
-/** A model may call what there is not, by a name that no vendor takes: refused, it would spoil every later request of the session. */
+/** A model may call a tool by a name that no vendor takes: it is changed, as every later request would be refused. */
 function wireName(name: string): string {
   if (/^[A-Za-z_][\w-]{0,63}$/.test(name)) return name;
   const plain = name.replaceAll(/[^\w-]/g, "_");

@@ -1,10 +1,10 @@
-/** A smaller picture of a PNG, made with zlib alone: for the common kinds, eight bits a channel and not interlaced. */
+/** Scales a PNG down with zlib alone: for the common kinds, eight bits a channel and not interlaced. */
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Channels by PNG's type of colour: grey, RGB, grey with alpha, RGB with alpha. A palette is not scaled. */
+/** Channels by PNG's colour type: grey, RGB, grey with alpha, RGB with alpha. A palette is not scaled. */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 4: 2, 6: 4 };
-/** More is not unpacked: a small file may claim any size. */
+/** A larger picture is not unpacked: a small file may claim any size. */
 const MOST_PIXELS = 40_000_000;
 
 interface Head {
@@ -14,7 +14,7 @@ interface Head {
   channels: number;
 }
 
-/** At `factor` (below 1) of its sides; undefined where it is of another kind. */
+/** The picture at `factor` (below 1) of its sides; undefined for other kinds. */
 export function scalePng(bytes: Buffer, factor: number): Buffer | undefined {
   try {
     const chunks = chunksOf(bytes);
@@ -47,7 +47,7 @@ function headOf(chunks: readonly { type: string; body: Buffer }[]): Head | undef
   return channels === undefined ? undefined : { width: body.readUInt32BE(0), height: body.readUInt32BE(4), colour, channels };
 }
 
-/** Each row says in its first byte how it differs from its neighbours. */
+/** The first byte of each row tells how it differs from its neighbours. */
 function unfiltered(raw: Buffer, stride: number, { height, channels }: Head): Buffer {
   const rows = Buffer.alloc(stride * height);
   for (let y = 0; y < height; y++) {
@@ -88,7 +88,7 @@ interface Scaled {
   pixels: Buffer;
 }
 
-/** Each new pixel is the mean of the old ones that it stands for. */
+/** Each new pixel is the mean of the old pixels in its place. */
 function averaged(rows: Buffer, { width, height, channels }: Head, factor: number): Scaled {
   const scaled = { width: Math.max(1, Math.floor(width * factor)), height: Math.max(1, Math.floor(height * factor)) };
   const pixels = Buffer.alloc(scaled.width * scaled.height * channels);
@@ -120,7 +120,7 @@ function encoded({ width, height, pixels }: Scaled, { colour, channels }: Head):
   const raw = Buffer.alloc((stride + 1) * height);
   for (let y = 0; y < height; y++) {
     const row = y * (stride + 1);
-    // The difference to the left neighbour packs far better than the values.
+    // The differences to the left neighbour compress far better than the values.
     raw[row] = 1;
     for (let x = 0; x < stride; x++)
       raw[row + 1 + x] = (pixels[y * stride + x] ?? 0) - (x < channels ? 0 : (pixels[y * stride + x - channels] ?? 0));

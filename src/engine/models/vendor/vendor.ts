@@ -1,4 +1,4 @@
-/** A vendor's model behind our contract: its package's stream becomes ours. Loaded, like the package, with the first request. */
+/** A vendor's model behind our contract: converts its package's stream. Loaded, like the package, with the first request. */
 import type {
   JSONObject,
   LanguageModelV3,
@@ -24,10 +24,10 @@ import { callOptions } from "./options.js";
 import type { Target } from "./prompt.js";
 import type { Details, Wire } from "../wires/wire.js";
 
-/** How the package is to reach its vendor. */
+/** The `fetch` for the package. */
 export type Fetch = typeof globalThis.fetch;
 
-/** A vendor's package, and the wire that it speaks. */
+/** A vendor's package, and its wire. */
 export interface Loaded {
   model: Pick<LanguageModelV3, "doStream">;
   wire: Wire;
@@ -61,11 +61,11 @@ export async function* streamVendor(vendor: VendorModel, request: ModelRequest, 
 export interface Opened {
   stream: ReadableStream<LanguageModelV3StreamPart>;
   wire: Wire;
-  /** Wishes that cannot be fulfilled. */
+  /** Settings that cannot be fulfilled. */
   notes: string[];
 }
 
-/** `change` has the last word on the request as the package gets it. */
+/** `change` may change the request in its final form. */
 export async function openStream(
   vendor: VendorModel,
   request: ModelRequest,
@@ -105,7 +105,7 @@ async function* translate(stream: ReadableStream<LanguageModelV3StreamPart>, ven
       failure = { error };
     }
     const parts = blocks.told();
-    // Parts before a failure are told before it.
+    // Parts before a failure are emitted first.
     if (parts.length > 0) yield parts;
     if (failure !== undefined) throw failure.error;
   }
@@ -149,7 +149,7 @@ function take(part: LanguageModelV3StreamPart, blocks: Blocks, vendor: VendorMod
   }
 }
 
-/** A warning of the package: something was left out of the request, or changed in it. */
+/** A warning of the package: part of the request was left out or changed. */
 function noteOf(warning: SharedV3Warning, { provider, id }: VendorModel): string {
   if (warning.type === "other") return `${provider}, ${id}: ${warning.message}`;
   const what = warning.type === "unsupported" ? "is not supported and was left out" : "is supported only in part";
@@ -160,22 +160,22 @@ function noteOf(warning: SharedV3Warning, { provider, id }: VendorModel): string
 
 type Piece = Extract<LanguageModelV3StreamPart, { type: `${"text" | "reasoning"}-${"start" | "delta" | "end"}` }>;
 
-/** The id of the block that holds a refusal: no package says one. */
+/** The id of the block with a refusal: no package has one. */
 const REFUSAL = "refusal";
 
-/** The parts of an answer, in order. Signatures come on different parts with each vendor: the data of every part are kept with its block. */
+/** The parts of an answer, in order. Vendors put signatures on different parts: the data of every part are kept with its block. */
 class Blocks {
   isRefusal = false;
   readonly #origin: Origin;
   readonly #metas = new Map<string, SharedV3ProviderMetadata>();
-  /** The blocks that something was shown of and that are not closed, with their kinds. */
+  /** Open blocks of which something was emitted, with their kinds. */
   readonly #shown = new Map<string, "text" | "thinking">();
-  /** Thinking that nothing was shown of. It waits for something to be shown, for until then the answer can be asked for again. */
+  /** Thinking of which nothing was emitted. It waits for other output, as the request can be retried until then. */
   #hidden: ModelPart[] = [];
   readonly #details: Details | undefined;
   /** Details that no block has taken yet. */
   #loose: JSONObject[] = [];
-  /** Where there are details, calls wait for the last of them; they are not run before the end anyway. */
+  /** With details, calls wait for the last of them; they do not run before the end anyway. */
   #calls: { call: ModelCall; meta: SharedV3ProviderMetadata | undefined }[] = [];
   #told: ModelPart[] = [];
 
@@ -227,7 +227,7 @@ class Blocks {
       this.#hidden.push({ type: "thinking.end", meta: keepMeta(this.#origin, meta) });
   }
 
-  /** Before a call: some packages end a block only with the answer, and what it carries belongs to what stands before the call. */
+  /** Before a call: some packages end a block only with the answer, and its data belong before the call. */
   close(): void {
     for (const id of this.#shown.keys()) this.#closeOne(id);
     this.release();
@@ -281,14 +281,14 @@ function toCall(id: string, name: string, input: string): ModelCall {
     const args: unknown = input.trim() === "" ? {} : JSON.parse(input);
     if (isRecord(args)) return { id, name, args: { ...args } };
   } catch {
-    // Told by `raw`.
+    // `raw` reports it.
   }
   return { id, name, args: {}, raw: input };
 }
 
 // --- the end ---
 
-/** Nothing where the server counts nothing. */
+/** Undefined if the server counts nothing. */
 export function totalUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const cacheRead = inputTokens.cacheRead ?? 0;
@@ -323,15 +323,15 @@ function finish(
   blocks.tell({ type: "finish", reason });
 }
 
-/** The packages make up a finish of their own for a stream that just ends. */
+/** The packages invent a finish for a stream that just ends. */
 function isCut({ unified, raw }: LanguageModelV3FinishReason): boolean {
   return unified === "other" && raw === undefined;
 }
 
-/** The model said no by itself; every other word is of a filter around it. */
+/** The model's own refusal; other reasons are those of a filter. */
 const REFUSED: ReadonlySet<string | undefined> = new Set([undefined, "stop", "refusal"]);
 
-/** The window was full before the answer was whole: there has to be room for it. */
+/** The window was full before the answer was complete: the conversation must shrink. */
 const FULL: ReadonlySet<string> = new Set(["model_context_window_exceeded"]);
 
 function toFinish({ unified, raw }: LanguageModelV3FinishReason): Finish {

@@ -1,11 +1,11 @@
-/** A search of the web by the vendor, in a request of its own: the conversation holds its answer as the result of a tool, like any other. */
+/** A web search by the vendor, in a request of its own: the conversation has its answer as the result of a tool. */
 import type { LanguageModelV3ProviderTool, SharedV3ProviderOptions } from "@ai-sdk/provider";
 import { textPart } from "../../../core/content.js";
 import type { ModelRequest, WebAnswer } from "../model.js";
 import { cutFault, vendorFault } from "./fault.js";
 import { openStream, totalUsage, type Opened, type VendorModel } from "./vendor.js";
 
-/** How a vendor's model is given its search: as a tool that the vendor runs, or as an option of the request. */
+/** The form of the search in a request: a tool that the vendor runs, or an option. */
 export interface WebSearch {
   tool?: LanguageModelV3ProviderTool;
   options?: SharedV3ProviderOptions;

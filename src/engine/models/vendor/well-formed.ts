@@ -1,4 +1,4 @@
-/** Halves of characters, which JSON can say and no vendor takes: one of them, from a host or a tool, would fail every request from then on. */
+/** Removes lone surrogates, which JSON can express and no vendor takes: one of them would make every later request fail. */
 
 /** A copy without them. */
 export function wellFormedValue(value: unknown): unknown {

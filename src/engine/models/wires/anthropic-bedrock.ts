@@ -1,4 +1,4 @@
-/** Anthropic's messages as Bedrock takes them: it keeps a list of its own of the betas that each model may be asked for. */
+/** Anthropic's messages on Bedrock, which has its own list of betas for each model. */
 import type { JSONObject } from "@ai-sdk/provider";
 import { anthropicThinking, claudeVersion } from "./anthropic-thinking.js";
 import { anthropicWire } from "./anthropic.js";
@@ -14,7 +14,7 @@ export const anthropicBedrockWire: Wire = {
 
 function withBetas(model: string, { effort, anthropicBeta }: JSONObject): JSONObject {
   const version = claudeVersion(model);
-  // The package asks for arguments that stream as they are made, which is a beta: the models before these, and behind, refuse that one.
+  // The package asks for streamed arguments, which is a beta: older models refuse it.
   if (version < 400 || version > 406) return { toolStreaming: false };
   const asked = Array.isArray(anthropicBeta) ? anthropicBeta : [];
   const wanted = effort !== undefined && model.includes("opus-4-5") ? [...asked, "effort-2025-11-24"] : asked;

@@ -1,10 +1,10 @@
-/** How much Claude should think: a budget of tokens for the older models, an effort for the newer ones. */
+/** The amount of thinking for Claude: a budget of tokens for older models, an effort for newer ones. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Thinking } from "../../../core/config.js";
 import { BUDGETS, budgetLevel, known, levelOf, type Wish } from "./thinking.js";
 
 const ANTHROPIC_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
-/** The least that the vendor takes. */
+/** The vendor's least budget. */
 const LEAST_BUDGET = 1_024;
 
 export interface AnthropicThinking {
@@ -13,7 +13,7 @@ export interface AnthropicThinking {
   options: JSONObject;
 }
 
-/** Up to 4.5 a model is given a budget; later ones decide for themselves within an effort, and the latest refuse a budget. */
+/** Up to 4.5 a model takes a budget; later ones decide within an effort, and the latest refuse a budget. */
 export function anthropicThinking(model: string, wish: Wish): AnthropicThinking {
   const version = claudeVersion(model);
   const level = levelOf(wish);
@@ -27,7 +27,7 @@ export function anthropicThinking(model: string, wish: Wish): AnthropicThinking 
 }
 
 function adaptive(version: number, level: Thinking): JSONObject {
-  // Without `display` the later models think in silence.
+  // Without `display` later models do not show their thinking.
   const thinking = { type: "adaptive", display: "summarized" };
   if (level === "enabled" || level === "disabled") return { thinking };
   return { thinking, effort: level === "deep" ? (version >= 407 ? "xhigh" : "high") : level };
@@ -43,12 +43,12 @@ function budgeted(model: string, version: number, wish: Wish, base: AnthropicThi
   return { maxOutputTokens: total - budgetTokens, options };
 }
 
-/** From 4 to 4.6 a model with a budget thinks between its calls only where it is asked to. */
+/** From 4 to 4.6 a model with a budget thinks between its calls only if it is asked to. */
 function betas(version: number): JSONObject {
   return version >= 400 && version <= 406 ? { anthropicBeta: ["interleaved-thinking-2025-05-14"] } : {};
 }
 
-/** The vendor wants a limit in every request; the package's own would be all that the model can write, or next to nothing. */
+/** The vendor requires a limit; the package's default is the model's whole output, or very small. */
 function usualTokens(version: number): number | undefined {
   if (Number.isNaN(version)) return 8_192;
   if (version < 307) return undefined;
@@ -60,7 +60,7 @@ function outputLimit(model: string, version: number): number {
   return version >= 406 ? 128_000 : 64_000;
 }
 
-/** 405 for claude-sonnet-4-5; a Claude without a number is taken for a new one; NaN for another vendor's model on this wire. */
+/** 405 for claude-sonnet-4-5; a Claude without a number counts as new; NaN for another vendor's model on this wire. */
 export function claudeVersion(model: string): number {
   if (!model.includes("claude")) return Number.NaN;
   const [, major, minor] = /claude-(?:[a-z]+-)?v?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];

@@ -18,7 +18,7 @@ export const anthropicWire: Wire = {
   isHarmless: (error) => v.is(UnknownEvent, error),
 };
 
-/** The adaptive kind takes a turn that begins without thinking. */
+/** With adaptive thinking a turn may begin without thinking. */
 const Budgeted = v.looseObject({ thinking: v.looseObject({ type: v.literal("enabled") }) });
 
 const MessageStart = v.looseObject({
@@ -33,7 +33,7 @@ const MessageStart = v.looseObject({
   }),
 });
 
-/** The cost of the input is told at once, but only in the raw events. */
+/** The usage of the input comes at once, but only in the raw events. */
 function usageSoFar(event: unknown): Usage | undefined {
   const start = v.safeParse(MessageStart, event, { abortEarly: true });
   if (!start.success) return undefined;
@@ -53,7 +53,7 @@ const EVENTS = [
   "error",
 ];
 
-/** Anthropic may add kinds of events at any time, and wants them to be passed over; the package complains and goes on. */
+/** Anthropic may add kinds of events at any time, which must be ignored; the package warns and goes on. */
 const UnknownEvent = v.looseObject({
   name: v.literal("AI_TypeValidationError"),
   value: v.looseObject({ type: v.pipe(v.string(), v.notValues(EVENTS)) }),

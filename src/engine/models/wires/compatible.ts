@@ -1,4 +1,4 @@
-/** Chat completions as others than OpenAI took them over: llama-server and its kind. */
+/** Chat completions on other servers than OpenAI's: llama-server and the like. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Compat } from "../../../core/providers/own-provider.js";
 import { levelOf, type Wish } from "./thinking.js";
@@ -14,18 +14,18 @@ export function compatibleWire({ reasoningEffort: takesEffort = true, promptCach
       const options = { ...key, ...(takesEffort && thinking) };
       return {
         maxOutputTokens: request.maxTokens,
-        // Even an empty wish would be checked by the package, several times.
+        // Left out: the package checks even an empty setting several times.
         ...(Object.keys(options).length > 0 && { providerOptions: { compatible: options } }),
         ...(isLeftOut && { notes: [`How much ${model} thinks cannot be set (compat.reasoningEffort is false)`] }),
       };
     },
-    // Plain words, which these models want back only within the turn that they belong to.
+    // Thinking as plain text, which these models want back only within its turn.
     takesThinking: (_, isOfThisTurn) => isOfThisTurn,
     imagesInResults: false,
   };
 }
 
-/** Most take three efforts, if any; llama-server's templates can also be told not to think. */
+/** Most take three efforts, if any; llama-server's templates can also switch thinking off. */
 function compatibleThinking(wish: Wish): JSONObject {
   if (wish.effort !== undefined) return { reasoningEffort: wish.effort };
   const level = levelOf(wish);

@@ -1,4 +1,4 @@
-/** How much a model on Converse should think: each maker has a field of its own for it, and most have none. */
+/** The amount of thinking for a model on Converse: each maker has its own field, and most have none. */
 import type { JSONObject } from "@ai-sdk/provider";
 import { openaiThinking } from "./openai-thinking.js";
 import { known, levelOf, type Wish } from "./thinking.js";
@@ -29,7 +29,7 @@ const MAKERS: readonly Maker[] = [
   { makes: (model) => isNova(model) && model.includes("nova-2"), settings: novaSettings },
 ];
 
-/** gpt-oss has the field of chat completions, the later models that of responses. */
+/** gpt-oss has the field of chat completions, later models that of responses. */
 function openaiSettings(model: string, wish: Wish): WireSettings {
   const name = model.slice(model.indexOf("openai.") + "openai.".length);
   const { reasoningEffort: effort } = openaiThinking(name, wish);

@@ -1,4 +1,4 @@
-/** Bedrock's Converse: one wire for models of many makers, which do not take the same things on it. */
+/** Bedrock's Converse: one wire for models of many makers, which differ in what they take. */
 import type { JSONSchema7, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { converseThinking, isNova } from "./converse-thinking.js";
 import { objectSchema } from "./object-schema.js";
@@ -17,16 +17,16 @@ export function converseWire(model: string): Wire {
     ...common,
     imagesInResults: true,
     cacheMark: { bedrock: { cachePoint: { type: "default" } } },
-    // Right behind a tool result, Nova refuses it.
+    // Nova refuses it right after a tool result.
     noMarkOnResults: true,
     toolSchema: plainSchema,
   };
 }
 
-/** Thinking goes back with one of these; without, some models would take it for a part of their answer. */
+/** Thinking needs one of these to be sent back; without it some models would take it for part of their answer. */
 const PROOFS = ["signature", "redactedContent", "redactedData"];
 
-/** At the top, Nova takes these fields and no other, so there is no place for definitions either. */
+/** Nova takes only these fields at the top, so there is no place for definitions either. */
 function plainSchema(schema: Record<string, unknown>): JSONSchema7 {
   const { properties = {}, required } = objectSchema(withoutReferences(schema));
   return { type: "object", properties, ...(required !== undefined && { required }) };

@@ -1,7 +1,7 @@
 /**
- * A tool's schema as Gemini takes it. The package turns JSON Schema into Google's own kind and leaves out, or lets pass, what is none of
- * it: the one loses words that the model should know, the other has the whole request refused. So what Google has no field for is said
- * in the description.
+ * Fits a tool's schema to Gemini. The package converts JSON Schema to Google's own form, and drops or passes on the rest:
+ * the model lacks dropped parts, and Google refuses a request with passed ones. So parts without a field at Google are
+ * written into the description.
  */
 import * as v from "valibot";
 import { withoutReferences } from "./references.js";
@@ -9,7 +9,7 @@ import { withoutReferences } from "./references.js";
 const KINDS = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** JSON Schema, as far as it is looked at here. Values of the wrong kind are passed over: the rest still says something. */
+/** JSON Schema, as far as it is read here. Values of the wrong kind are ignored. */
 const Schema = v.looseObject({
   type: orNothing(v.union([v.picklist(KINDS), v.array(v.picklist(KINDS))])),
   title: orNothing(v.string()),
@@ -25,7 +25,7 @@ const Schema = v.looseObject({
 });
 type Schema = v.InferOutput<typeof Schema>;
 
-/** As Google takes it. */
+/** Google's form. */
 interface Fitted {
   type?: Kind | [Kind, "null"];
   description?: string;
@@ -38,15 +38,15 @@ interface Fitted {
   anyOf?: Fitted[];
 }
 
-/** A value that is no schema says no more than that there are arguments. */
+/** A value that is no schema becomes an object of any shape. */
 export function geminiSchema(given: Record<string, unknown>): Fitted {
   const { anyOf, ...fitted } = fit(withoutReferences(given));
   if (anyOf === undefined) return { ...fitted, type: "object" };
-  // Arguments are always an object: one that has the properties of each choice.
+  // Arguments are always an object, with the properties of all choices.
   return { ...fitted, type: "object", properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)) };
 }
 
-/** Where every schema must have a type: what may be anything. */
+/** For a place where any value is allowed: every schema must have a type. */
 const ANYTHING: Fitted = {
   anyOf: [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object" }],
 };
@@ -81,7 +81,7 @@ function orNothing<T extends v.GenericSchema>(schema: T) {
   return v.fallback(v.optional(schema), undefined);
 }
 
-/** Beside a choice Google takes nothing but words; one of a single schema is that schema, and null at most a mark on it. */
+/** Beside a choice Google takes only a description; a choice of one schema is that schema, and null becomes a mark on it. */
 function choiceOf(described: { description?: string }, choices: readonly unknown[]): Fitted {
   const [only, ...more] = choices.filter((choice) => schemaOf(choice)?.type !== "null").map(fit);
   if (only === undefined) return { ...described, type: "null" };
@@ -91,7 +91,7 @@ function choiceOf(described: { description?: string }, choices: readonly unknown
   return choices.length === 1 ? whole : { anyOf: [whole, { type: "null" }] };
 }
 
-/** Google refuses a required property that is not described. */
+/** Google refuses a required property without a schema. */
 function objectOf({ required }: Schema, described: Readonly<Record<string, unknown>>): Fitted {
   const properties = Object.fromEntries(Object.entries(described).map(([name, part]) => [name, fit(part)]));
   const known = required?.filter((name) => Object.hasOwn(described, name)) ?? [];
@@ -106,7 +106,7 @@ function itemsOf(items: unknown): Fitted {
 
 // --- kinds of values ---
 
-/** The type, alone but for null; what is not said is guessed from what else is. */
+/** The type without null; a missing type is guessed from the other keys. */
 function typeOf({ type, properties, ["items"]: items, ...schema }: Schema): Kind | undefined {
   if (properties !== undefined) return "object";
   if (Array.isArray(type)) return type.find((one) => one !== "null") ?? "null";
@@ -122,7 +122,7 @@ function isNullable(schema: Schema): boolean {
   return Array.isArray(schema.type) ? schema.type.includes("null") : schema.type === undefined && valuesOf(schema).includes(null);
 }
 
-/** A choice between schemas, or between several types. Of an object's own properties it says no more than which go together. */
+/** A choice between schemas or several types. Of an object's own properties it only tells which go together. */
 function choicesOf(schema: Schema): unknown[] | undefined {
   const { anyOf, oneOf, type, ["items"]: items, minLength, properties } = schema;
   if (properties !== undefined) return undefined;
@@ -140,7 +140,7 @@ function valuesOf(schema: Schema): readonly unknown[] {
   return schema.enum ?? (schema["const"] === undefined ? [] : [schema["const"]]);
 }
 
-/** The values that there are, where Google takes them as such: texts, none of them empty. Others are told in words. */
+/** The enum in Google's form: non-empty texts. Other values go into the description. */
 function textsOf(schema: Schema): string[] | undefined {
   const values = valuesOf(schema).filter((value) => value !== null);
   const texts = values.filter((value) => typeof value === "string" && value !== "");
@@ -159,7 +159,7 @@ function isFormat(type: Kind, format: string | undefined): boolean {
 
 // --- parts ---
 
-/** All of them at once. Where two of them speak of the same thing, the later one counts. */
+/** All of them together; a later one wins. */
 function merged({ allOf: _parts, ...base }: Schema, parts: readonly unknown[]): Schema {
   return parts.map(schemaOf).reduce<Schema>((whole, read) => {
     if (read === undefined) return whole;
@@ -177,7 +177,7 @@ function merged({ allOf: _parts, ...base }: Schema, parts: readonly unknown[]): 
 
 // --- words ---
 
-/** Keys that the package would leave out. */
+/** Keys that the package would drop. */
 const SAID = [
   "default",
   "examples",

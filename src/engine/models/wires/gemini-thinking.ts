@@ -1,11 +1,11 @@
-/** How much Gemini should think: a budget of tokens up to 2.5, a level from 3 on. Neither can always be switched off. */
+/** The amount of thinking for Gemini: a budget of tokens up to 2.5, a level from 3 on. Neither can always be switched off. */
 import type { JSONObject } from "@ai-sdk/provider";
 import { BUDGETS, budgetLevel, known, levelOf, type Wish } from "./thinking.js";
 
 const LEVELS = ["minimal", "low", "medium", "high"] as const;
 type Level = (typeof LEVELS)[number];
 
-/** Tokens; `off` where 0 is taken, too. */
+/** Tokens; `off` if 0 is allowed, too. */
 interface Range {
   least: number;
   most: number;
@@ -14,7 +14,7 @@ interface Range {
 
 export interface GeminiThinking {
   options: JSONObject;
-  /** Wishes that cannot be fulfilled. */
+  /** Settings that cannot be fulfilled. */
   notes: string[];
 }
 
@@ -33,7 +33,7 @@ function budgetRange(model: string, version: number): Range | undefined {
   return model.includes("pro") ? { least: 128, most: 32_768, off: false } : { least: 1, most: 24_576, off: true };
 }
 
-/** Thinking counts as output: a limit must leave room for an answer behind it. */
+/** Thinking counts as output: a limit must leave room for the answer. */
 function byBudget(model: string, range: Range, wish: Wish): GeminiThinking {
   const notes = wish.effort === undefined ? [] : [`${model} takes no effort; use --thinking or a thinking budget`];
   const level = levelOf(wish);
@@ -65,7 +65,7 @@ function byLevel(model: string, version: number, wish: Wish): GeminiThinking {
   const named = known(wish.effort, levels, "thinkingLevel");
   if (wish.effort !== undefined) return { options: thinking({ ...named, ...shown }), notes: [] };
   if (level === undefined) return { options: {}, notes: [] };
-  // Its own default is what "enabled" asks for.
+  // The model's own default fits "enabled".
   if (level === "enabled") return { options: thinking(shown), notes: [] };
   if (level === "disabled") {
     const [least = "low"] = levels;
@@ -97,7 +97,7 @@ function thinking(thinkingConfig: JSONObject): JSONObject {
   return { thinkingConfig };
 }
 
-/** 205 for gemini-2.5-pro; a Gemini without a number is taken for a new one; NaN for another model. */
+/** 205 for gemini-2.5-pro; a Gemini without a number counts as new; NaN for another model. */
 function geminiVersion(model: string): number {
   if (!model.includes("gemini-")) return Number.NaN;
   const [, major, minor] = /gemini-(\d+)(?:\.(\d+))?/.exec(model) ?? [];

@@ -10,9 +10,9 @@ export const geminiWire: Wire = {
     const { options, notes } = geminiThinking(model, request);
     return { maxOutputTokens: request.maxTokens, providerOptions: { google: options }, notes };
   },
-  // Summaries without a signature prove nothing and would only cost input.
+  // Summaries without a signature are useless to the model and would only cost input.
   takesThinking: ({ google, vertex }) => (google ?? vertex)?.["thoughtSignature"] !== undefined,
-  // Before Gemini 3 a function response is text, and with it fewer kinds of images are taken there than in a prompt.
+  // Before Gemini 3 a function response is text, and it takes fewer kinds of images than a prompt.
   imagesInResults: false,
   imageTypes: ["image/png", "image/jpeg", "image/webp"],
   toolSchema: geminiSchema,
@@ -21,10 +21,10 @@ export const geminiWire: Wire = {
   isExpected: (warning) => warning.type === "other" && warning.message.includes(NO_SIGNATURE),
 };
 
-/** The model did not manage to write a call. It mostly does when it is asked again. */
+/** The model failed to write a call. A retry usually succeeds. */
 const MISCALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"]);
 
-/** The package's word in place of a signature for the calls that another model made, and warns of. */
+/** The package's placeholder signature for calls by another model, and its warning about them. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 const count = v.nullish(v.number(), 0);
@@ -37,7 +37,7 @@ const Counted = v.looseObject({
   }),
 });
 
-/** Every event says what was used up to it. */
+/** Every event has the usage so far. */
 function usageSoFar(event: unknown): Usage | undefined {
   const counted = v.safeParse(Counted, event, { abortEarly: true });
   if (!counted.success) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A tool's schema as Anthropic, OpenAI and whoever took over their wires want its top: an object with properties. A choice or a reference
- * there would have the whole request refused; further down they take them.
+ * Fits the top of a tool's schema to Anthropic, OpenAI and servers of their wires: an object with properties. A choice or a reference
+ * at the top would get the whole request refused; further down they are allowed.
  */
 import type { JSONSchema7 } from "@ai-sdk/provider";
 import * as v from "valibot";
@@ -36,7 +36,7 @@ export function objectSchema(schema: Record<string, unknown>): JSONSchema7 {
   };
 }
 
-/** Whatever may be given, in any of the choices; what not every one of them asks for is not asked for. */
+/** All properties of any choice; only those that every choice requires are required. */
 function argumentsIn(schema: unknown): { properties: Properties; required: string[] } {
   const part = v.safeParse(Part, schema);
   if (!part.success) return { properties: {}, required: [] };

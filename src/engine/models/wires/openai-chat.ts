@@ -1,4 +1,4 @@
-/** Chat completions as OpenAI itself takes them, and with the thinking that servers at other addresses show in them. */
+/** Chat completions at OpenAI itself, and with the visible thinking of servers at other addresses. */
 import * as v from "valibot";
 import type { ModelRequest } from "../model.js";
 import { openaiThinking, reasons } from "./openai-thinking.js";
@@ -16,21 +16,21 @@ export function openaiChatWire(takesCacheKey: boolean): Wire {
         ...(reasons(model) && thinking["reasoningEffort"] !== "none" && withoutSampling(model, request)),
       };
     },
-    // OpenAI shows none; others want it back only within the turn that it belongs to.
+    // OpenAI shows no thinking; other servers want it back only within its turn.
     takesThinking: (_, isOfThisTurn) => isOfThisTurn,
     imagesInResults: false,
     refusalIn: (raw) => (v.is(RefusalChunk, raw) ? raw.choices.map(({ delta }) => delta?.refusal ?? "").join("") : ""),
   };
 }
 
-/** A model of OpenAI that reasons refuses these settings. */
+/** A reasoning model of OpenAI refuses these settings. */
 function withoutSampling(model: string, { temperature, topP, topK }: ModelRequest): Pick<WireSettings, "noSampling" | "notes"> {
   const given = Object.entries({ temperature, topP, topK }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length === 0) return {};
   return { noSampling: true, notes: [`${model} takes no ${given.join(", ")} while it reasons; left out`] };
 }
 
-/** A model of OpenAI that reasons knows the limit of an answer by another name. */
+/** A reasoning model of OpenAI has another name for the limit of an answer. */
 export function asOpenaiTakesIt(model: string, body: Record<string, unknown>): Record<string, unknown> {
   const { max_tokens, ...rest } = body;
   return max_tokens === undefined || !reasons(model) ? body : { ...rest, max_completion_tokens: max_tokens };

@@ -22,5 +22,5 @@ export function openaiResponsesWire(takesCacheKey: boolean): Wire {
   };
 }
 
-/** OpenAI shows summaries only to organisations that it has verified; some other servers have none. */
+/** OpenAI shows summaries only to verified organisations; some other servers have none. */
 const NO_SUMMARY = /reasoning[ ._]summar/i;

@@ -1,4 +1,4 @@
-/** How much a model of OpenAI should reason: an effort, in the words that its generation knows. */
+/** The amount of reasoning for a model of OpenAI: an effort, in the words of its generation. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Thinking } from "../../../core/config.js";
 import { known, levelOf, type Wish } from "./thinking.js";
@@ -14,7 +14,7 @@ export function openaiThinking(model: string, wish: Wish): JSONObject {
   return level === undefined ? {} : { reasoningEffort: openaiEffort(version, level) };
 }
 
-/** Summaries are the only thinking that OpenAI shows. They are asked for with thinking alone: not every account may have them. */
+/** Summaries are the only thinking that OpenAI shows. They are requested only with thinking, as not every account has them. */
 export function wantsSummary(wish: Wish): boolean {
   const level = levelOf(wish);
   return level !== undefined && level !== "disabled";
@@ -40,12 +40,12 @@ function openaiEffort(version: number, level: Thinking): (typeof OPENAI_EFFORTS)
   }
 }
 
-/** A model of OpenAI's own service that reasons; gpt-oss is served by others, who take what any server takes. */
+/** A reasoning model of OpenAI's own service; gpt-oss is served by others, who take the usual settings. */
 export function reasons(model: string): boolean {
   return !/(^|\/)gpt-oss/.test(model) && reasoningVersion(model) !== undefined;
 }
 
-/** 504 for gpt-5.4, 0 for the o series and gpt-oss; undefined for a model that does not reason. */
+/** 504 for gpt-5.4, 0 for the o series and gpt-oss; undefined for a model without reasoning. */
 function reasoningVersion(model: string): number | undefined {
   const name = model.slice(model.lastIndexOf("/") + 1);
   if (/^(o\d|gpt-oss)/.test(name)) return 0;

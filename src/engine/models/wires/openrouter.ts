@@ -1,4 +1,4 @@
-/** OpenRouter's chat completions: one way to ask any model to reason, and `reasoning_details` that carry whatever its vendor wants back. */
+/** OpenRouter's chat completions: one way to ask any model to reason, and `reasoning_details` with the vendor's own data. */
 import type { JSONObject, LanguageModelV3Usage } from "@ai-sdk/provider";
 import * as v from "valibot";
 import { known, levelOf, type Wish } from "./thinking.js";
@@ -39,7 +39,7 @@ const DetailChunk = v.looseObject({
   choices: v.array(v.looseObject({ delta: v.nullish(v.looseObject({ reasoning_details: v.nullish(v.array(Detail)) })) })),
 });
 
-/** Pieces of one item follow each other: their texts are joined, and what else they say is said by the last that says it. */
+/** Pieces of one item are adjacent: their texts are joined, and the last piece's other fields count. */
 function joined(pieces: readonly JSONObject[]): JSONObject[] {
   const items: JSONObject[] = [];
   for (const piece of pieces) {
@@ -66,11 +66,11 @@ const TextBody = v.looseObject({
 });
 type Message = v.InferOutput<typeof TextBody>["messages"][number];
 
-/** Of the four marks that Anthropic takes: the system prompt, tools included, and the last two messages that went to the model. */
+/** Anthropic takes four marks: one on the system prompt with its tools, and the last two messages get the others. */
 const MARKED_MESSAGES = 2;
 const MARK = { cache_control: { type: "ephemeral" } };
 
-/** The package has no place for a mark on a part of a message whose content is a text, so it is set on the body. */
+/** The package cannot mark a part of a message whose content is a text, so the mark is set on the body. */
 export function withCacheMarks(body: Record<string, unknown>): Record<string, unknown> {
   if (!v.is(TextBody, body)) return body;
   const { messages } = body;
@@ -79,7 +79,7 @@ export function withCacheMarks(body: Record<string, unknown>): Record<string, un
     ...body,
     messages: messages.map((message) => {
       if (message.role === "assistant") return message;
-      // The same shape with a mark and without: marks move on, and what stands before them stays as it was.
+      // The same shape with and without a mark: marks move on, and earlier content must stay the same.
       return inParts(message, message.role === "system" || told.includes(message));
     }),
   };
@@ -100,7 +100,7 @@ const Counts = v.looseObject({
   completion_tokens_details: v.nullish(v.looseObject({ reasoning_tokens: v.nullish(v.number()) })),
 });
 
-/** As the package counts, and what was written into the cache besides. */
+/** The package's counts, with the tokens written to the cache. */
 export function openrouterUsage(usage: unknown): LanguageModelV3Usage {
   const counts = v.is(Counts, usage) ? usage : {};
   const total = counts.prompt_tokens ?? undefined;

@@ -1,7 +1,7 @@
-/** A schema without references, for vendors that take none: what they point at, wherever in the schema it is, stands in their places. */
+/** Replaces the references in a schema by their targets, for vendors that take none. */
 import { isRecord } from "../../../core/values/json-object.js";
 
-/** So many are followed. Definitions that use each other may multiply without end; what is left then is an object of any shape. */
+/** The most references to follow. Definitions that use each other may multiply without end; the rest becomes an object of any shape. */
 const MOST = 200;
 
 type Json = Record<string, unknown>;
@@ -11,7 +11,7 @@ export function withoutReferences(schema: Json): Json {
   const { $defs: _defs, definitions: _definitions, ...top } = schema;
   return inlined(top, ["#"]);
 
-  /** `above`: the references that this stands in. A reference that stands in itself is not followed. */
+  /** `above`: the references around this place. A reference inside itself is not followed. */
   function inlined(value: Json, above: readonly string[]): Json {
     const { $ref: reference, ...beside } = value;
     if (typeof reference === "string") return referred(reference, beside, above);
@@ -31,7 +31,7 @@ export function withoutReferences(schema: Json): Json {
   }
 }
 
-/** By a JSON pointer within the schema; undefined for any other place. */
+/** The schema at a JSON pointer; undefined for any other address. */
 function pointedAt(schema: unknown, reference: string): unknown {
   if (!reference.startsWith("#/")) return undefined;
   const keys = reference.slice(2).split("/");

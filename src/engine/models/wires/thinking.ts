@@ -1,4 +1,4 @@
-/** How much a model should think, as it was wished for: levels and budgets that each wire puts into its vendor's terms. */
+/** The requested amount of thinking: levels and budgets, which each wire converts to its vendor's terms. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Thinking } from "../../../core/config.js";
 import { ParleyError } from "../../../core/errors.js";
@@ -9,7 +9,7 @@ export type Wish = Pick<ModelRequest, "maxTokens" | "thinking" | "thinkingBudget
 /** Tokens, from little to much. */
 export const BUDGETS = { low: 4_000, medium: 10_000, high: 20_000, deep: 32_000, max: 64_000 } as const;
 
-/** A budget names a level where none is named. */
+/** A budget implies a level if none is given. */
 export function levelOf({ thinking, thinkingBudget }: Wish): Thinking | undefined {
   if (thinkingBudget === undefined || (thinking !== undefined && thinking !== "enabled")) return thinking;
   if (thinkingBudget <= 0) return "disabled";

@@ -14,7 +14,7 @@ export const xaiWire: Wire = {
   takesThinking: ({ xai }) => typeof xai?.["reasoningEncryptedContent"] === "string",
   imagesInResults: true,
   isHarmless: (error) => v.is(UnknownEvent, error),
-  // The package's word for a response that failed; it does not pass on why.
+  // The package's text for a failed response; it does not pass on the reason.
   failedFinish: (raw) => (raw === "error" ? "it gave no reason" : undefined),
 };
 
@@ -42,7 +42,7 @@ function fitting(level: keyof typeof WORDS, efforts: readonly string[]): string 
   return WORDS[level].find((word) => efforts.includes(word)) ?? efforts.at(-1) ?? "high";
 }
 
-/** Events that the package does not read. It complains of them and goes on; none of them is a part of the answer. */
+/** Events that the package cannot read. It warns and goes on; none of them is part of the answer. */
 const UnknownEvent = v.looseObject({
   name: v.literal("AI_TypeValidationError"),
   value: v.looseObject({
