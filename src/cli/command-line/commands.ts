@@ -9,6 +9,7 @@ import { ACCOUNT_COMMANDS } from "../account/commands.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
 import { formatAsked, ONE_SHOT_FLAGS, refuseAttachments } from "../one-shot/flags.js";
+import { MCP_COMMANDS } from "../mcp/commands.js";
 import { KIT_COMMANDS } from "../kit/commands.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
@@ -183,6 +184,7 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   ...ACCOUNT_COMMANDS,
+  ...MCP_COMMANDS,
   ...BRIDGE_COMMANDS,
   ...KIT_COMMANDS,
   {

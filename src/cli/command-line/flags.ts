@@ -70,6 +70,8 @@ export interface Parsed {
   /** The values of each flag, by name; a flag may be given more than once. */
   values: ReadonlyMap<string, readonly (string | true)[]>;
   positionals: string[];
+  /** The number of positionals before `--`, where that is there. */
+  dashes?: number;
 }
 
 interface Leniency {
@@ -95,8 +97,10 @@ export function parseFlags(
   const values = new Map<string, (string | true)[]>();
   // By their place, because a word like -12 is several tokens.
   const positionals = new Map<number, string>();
+  let dashes: number | undefined;
   for (const token of tokens) {
     const word = argv[token.index] ?? "";
+    if (token.kind === "option-terminator") dashes = positionals.size;
     if (token.kind === "positional" || (counts && /^-\d+$/.test(word))) positionals.set(token.index, word);
     if (token.kind !== "option" || positionals.has(token.index)) continue;
     const flag = table.find(({ name, alias }) => name === token.name || alias === token.name);
@@ -107,7 +111,7 @@ export function parseFlags(
       throw usage(`${token.rawName} needs a value: ${token.rawName} ${flag.value}`);
     values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? true]);
   }
-  return { values, positionals: [...positionals.values()] };
+  return { values, positionals: [...positionals.values()], ...(dashes !== undefined && { dashes }) };
 }
 
 export function text(parsed: Parsed, name: string): string | undefined {
