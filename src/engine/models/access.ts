@@ -28,19 +28,19 @@ export interface ModelSource {
 export interface Access {
   provider: string;
   id: string;
-  /** An address of its own, as it was given. */
+  /** The given address, if there is one. */
   address: string | undefined;
   apiKey: string | undefined;
-  /** Where the key is to be looked for. */
+  /** The name of the place where the key is expected. */
   keyName: string | undefined;
   headers: Record<string, string> | undefined;
-  /** The wire, if the vendor has several. */
+  /** Texts to redact, even if the vendor repeats them. A provider adds those that it learns. */
   secrets: string[];
-  /** Differences to other servers of the same wire. */
+  /** The wire, if the vendor has several. */
   api: OwnProvider["api"];
-  /** The environment, for providers that need more than a key. */
+  /** Differences to other servers of the same wire. */
   compat: Compat;
-  /** For what a vendor wants beside a key. */
+  /** The environment, for providers that need more than a key. */
   env: Record<string, string | undefined>;
 }
 
@@ -79,12 +79,12 @@ function checkedAddress(address: string): string {
   return address.trim();
 }
 
-/** Adds the version to the path, as the packages need it; a doubled one is removed, and another version stays. */
+/** Whether requests go to the vendor itself: other servers may lack features of the vendor. */
 export function isVendorItself({ address }: Access, root: string): boolean {
   return address === undefined || new URL(address).host === new URL(root).host;
 }
 
-/** The packages want the version in the path; a missing or doubled one is forgiven, and another one is left alone. */
+/** Adds the version to the path, as the packages need it; a doubled one is removed, and another version stays. */
 export function versioned(address: string, version = "v1"): string {
   const root = address.replace(/\/+$/, "").replace(new RegExp(`(/${version})+$`), `/${version}`);
   return /\/v\d+[a-z0-9]*(\/|$)/.test(new URL(root).pathname) ? root : `${root}/${version}`;
@@ -109,7 +109,7 @@ function checkHeader(value: string, what: string): void {
   if (/[^\t\x20-\x7e]/.test(value)) throw configFault(`${what} holds a line break or another character that no key has; copy it again`);
 }
 
-/** `param` is "apiKey" where what is missing is a way to prove who we are. */
+/** `param` is "apiKey" if a credential is missing. */
 export function configFault(message: string, param?: string): ParleyError {
   return new ParleyError({ code: "config", message, retryable: false, ...(param !== undefined && { param }) });
 }

@@ -5,7 +5,7 @@ import type { Thinking } from "../../core/config.js";
 import type { Prices } from "./prices.js";
 import type { RetryLimits } from "./time-limits.js";
 
-/** A call that the model made. `args` is what it wrote, parsed; `raw` the text when it was not a JSON object. */
+/** A call by the model. `args` is its parsed text; `raw` is the text if it is no JSON object. */
 export interface ModelCall {
   id: string;
   name: string;
@@ -13,7 +13,7 @@ export interface ModelCall {
   raw?: string;
 }
 
-/** `meta` is the vendor's own (signatures and such), given back unread. */
+/** `meta` is the vendor's own data (signatures and such), sent back unread. */
 export type AssistantBlock =
   | { type: "text"; text: string; meta?: unknown }
   | { type: "thinking"; text: string; meta?: unknown }
@@ -27,8 +27,8 @@ export interface CallResult {
 }
 
 /**
+ * A conversation: user and tool messages go to the model, assistant messages came from it. A user message without a `kind` is the user's own;
  * a summary replaces messages that were removed, and a note is the engine's own.
- * words; a summary stands for messages that were cleared, and a note is the engine's own.
  */
 export type Message =
   | { role: "user"; parts: Part[]; kind?: "summary" | "note" | undefined }
@@ -37,7 +37,7 @@ export type Message =
 
 export type UserMessage = Extract<Message, { role: "user" }>;
 
-/** A tool as a model is told of it. */
+/** A tool in a request. */
 export interface ToolSpec {
   name: string;
   description: string;
@@ -57,18 +57,18 @@ export interface ModelRequest {
   thinking?: Thinking;
   thinkingBudget?: number;
   effort?: string;
-  /** The same for every request of a conversation: requests with one key meet the same cache. */
+  /** The same for every request of a conversation: requests with one key use the same cache. */
   cacheKey?: string;
-  /** Whether images may be shown, where somebody knows better than we do. */
+  /** Whether images may be sent; undefined: as known of the model. */
   images?: boolean;
-  /** Goes with the request, where traces are collected. */
+  /** The trace context of the request, if traces are collected. */
   traceparent?: string | undefined;
 }
 
-/** `pause`: the vendor wants to be asked to go on. */
+/** `pause`: the vendor wants a further request to go on. */
 export type Finish = "stop" | "tool_calls" | "length" | "pause" | "refusal" | "content_filter" | "other";
 
-/** `thinking` and `text` come as they stream; `*.end` closes the block that is open and may carry its `meta`. A `call` is whole. */
+/** `thinking` and `text` come as deltas; `*.end` closes the open block and may have its `meta`. A `call` is whole. */
 export type ModelPart =
   | { type: "text"; text: string }
   | { type: "thinking"; text: string }
@@ -76,7 +76,7 @@ export type ModelPart =
   | { type: "call.delta"; id: string; name?: string; text: string }
   | { type: "call"; call: ModelCall; meta?: unknown }
   | { type: "usage"; usage: Usage }
-  /** A wish that the model cannot fulfil, for the host to know. */
+  /** A requested setting that the model cannot fulfil, for the host. */
   | { type: "note"; text: string }
   | { type: "finish"; reason: Finish };
 
@@ -91,29 +91,29 @@ export interface WebAnswer {
 export interface Model {
   readonly provider: string;
   readonly id: string;
-  /** Whether it may think aloud. */
+  /** Whether it may show its thinking. */
   readonly thinking: boolean;
-  /** Tokens that fit, when known. */
+  /** The window in tokens, if known. */
   readonly contextLimit?: number;
   /** The most tokens of one answer, when known. */
   readonly outputLimit?: number;
-  /** Whether it can be shown images. */
+  /** Whether it takes images. */
   readonly images: boolean;
   /** Whether it prefers `apply_patch` to Edit. */
   readonly patches?: boolean;
   /** The prices that the config gives; prices.ts knows those of some others. */
   readonly prices?: Prices;
-  /** The words for how much it thinks, where it can be told. */
+  /** The words for its efforts, if known. */
   readonly efforts?: readonly string[];
-  /** How often an answer of it is asked for again; as core/limits.ts has it where nothing is said. */
+  /** The retries of one answer; core/limits.ts has the default. */
   readonly limits?: RetryLimits;
-  /** Streams one response in batches as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) if it fails; */
+  /** Loads the code for the first request, without a request. */
   warm?(): Promise<unknown>;
   /**
-   * Streams one response in batches, as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) when it fails;
-   * Searches the web in a request of its own, if the vendor has a search. Throws as `stream` does.
+   * Streams one response in batches as they come, and ends with `finish`. Throws a ParleyError with a `provider` fault (status, retryable) if it fails;
+   * stops at once when the signal is aborted, by throwing or ending: the engine checks the signal first.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]>;
-  /** Searches the web in a request of its own, where the vendor has a search. Throws as `stream` does. */
+  /** Searches the web in a request of its own, if the vendor has a search. Throws as `stream` does. */
   searchWeb?(query: string, signal: AbortSignal): Promise<WebAnswer>;
 }

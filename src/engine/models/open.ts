@@ -32,7 +32,7 @@ export async function openModel(config: SessionConfig, override: ProviderOverrid
   return prices === undefined ? model : { ...model, prices };
 }
 
-/** Rehearsed failures are retried without a wait. */
+/** A name that does not look like a file means plain orders. */
 async function openRehearsalModel(model: string | undefined, limits: ModelLimits | undefined): Promise<Model> {
   const { openRehearsal } = await import("./rehearsal/index.js");
   const isScript = model !== undefined && /[\\/]|\.(ya?ml|json)$/i.test(model);
@@ -40,7 +40,7 @@ async function openRehearsalModel(model: string | undefined, limits: ModelLimits
   return { ...opened, limits: { ...limits, waitSeconds: REHEARSED_WAIT_SECONDS } };
 }
 
-/** Kept: importing a loaded module still costs a look-up. */
+/** Rehearsed failures are retried without a wait. */
 const REHEARSED_WAIT_SECONDS = 0.005;
 
 function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits: ModelLimits): Model {
@@ -48,9 +48,9 @@ function vendorModel(access: Access, opener: Provider, facts: ModelFacts, limits
   const search = opener.webSearch?.(access);
   let loaded: ReturnType<VendorModel["load"]> | undefined;
   let module: Promise<typeof import("./vendor/vendor.js")> | undefined;
-  // Loaded once: even a module that is there costs a look-up each time it is imported.
+  // Kept: importing a loaded module still costs a look-up.
   const machinery = (): Promise<typeof import("./vendor/vendor.js")> => (module ??= import("./vendor/vendor.js"));
-  // A file of credentials that is missing now may be there for the next request.
+  // A missing file of credentials may exist at the next request.
   const forget = (error: unknown): never => {
     loaded = undefined;
     throw error;

@@ -1,7 +1,7 @@
 /** List prices of models by name, in US dollars for a million tokens. Other models have no cost. */
 import type { Usage } from "../../core/event.js";
 
-/** Thinking counts as output. Without prices of its own what goes through a cache costs as other input. */
+/** Thinking counts as output. Without cache prices, cached tokens cost as other input. */
 export interface Prices {
   input: number;
   output: number;
@@ -27,12 +27,12 @@ const TABLE: readonly [RegExp, Prices][] = [
 
 const MILLION = 1_000_000;
 
-/** Token counts, with their cost if the model's prices are known. */
+/** Undefined for unknown prices. */
 export function pricesOf(model: string): Prices | undefined {
   return TABLE.find(([pattern]) => pattern.test(model))?.[1];
 }
 
-/** Token counts, with their cost where the prices of the model are known: `prices` are those that the config gives. */
+/** Token counts, with their cost if the model's prices are known: `prices` are those of the config. */
 export function costed(model: string, usage: Usage, prices = pricesOf(model)): { usage: Usage; cost?: number } {
   if (prices === undefined) return { usage };
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;

@@ -297,7 +297,7 @@ function onHint(rec: v.InferOutput<(typeof results)["result/command_hint"]>, sta
   return [{ ...head, status: "ok", data: { suggestions: rec.suggestions ?? [], ...(perfect !== undefined && { perfect }) } }];
 }
 
-/** An agent also sends heartbeats unasked. One that answers before it has greeted will not greet: it does not name its protocol. */
+/** An agent also sends heartbeats unasked. An agent that answers before it has greeted will not greet: it does not name its protocol. */
 function onHeartbeat(state: HostState): Event[] {
   const isAsked = state.pings.length > 0;
   const op = state.pings.shift();

@@ -14,12 +14,12 @@ export const openai: Provider = {
 
 const ADDRESS = "https://api.openai.com";
 
-/** Behind an address of its own there is, as a rule, a server that only speaks chat completions. */
+/** A server at another address usually has only chat completions. */
 function speaksResponses({ api, address }: Access): boolean {
   return (api ?? (address === undefined ? "responses" : "chat")) === "responses";
 }
 
-/** Other servers may refuse a field that they do not know. */
+/** Other servers may refuse an unknown field. */
 function takesCacheKey(access: Access): boolean {
   return access.compat.promptCacheKey ?? isVendorItself(access, ADDRESS);
 }

@@ -4,7 +4,7 @@ import { bearerList } from "./list-request.js";
 import type { Provider } from "./provider.js";
 
 const ADDRESS = "https://openrouter.ai/api";
-/** It searches before it asks the model, whichever that is. */
+/** OpenRouter searches before it asks the model, whichever model it is. */
 const SEARCH: WebSearch = { options: { openrouter: { plugins: [{ id: "web" }] } } };
 
 export const openrouter: Provider = {
@@ -23,7 +23,7 @@ export const openrouter: Provider = {
       includeUsage: true,
       fetch,
       convertUsage: openrouterUsage,
-      // Anthropic keeps only what is marked; the others keep by themselves.
+      // Anthropic caches only marked content; other vendors cache without marks.
       ...(id.startsWith("anthropic/") && { transformRequestBody: withCacheMarks }),
     });
     return { model: vendor(id), wire: openrouterWire };

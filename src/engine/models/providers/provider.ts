@@ -11,8 +11,8 @@ export interface Provider {
    * so every value is given.
    */
   load(access: Access, fetch: Fetch): Promise<Loaded>;
-  /** The vendor's own web search; undefined if this server has none. */
+  /** The request for the list of its models; undefined if there is none. The config's headers are added. */
   models?(access: Access): { url: string; headers: Record<string, string> };
-  /** The vendor's own search of the web; undefined where this server has none. */
+  /** The vendor's own web search; undefined if this server has none. */
   webSearch?(access: Access): WebSearch | undefined;
 }

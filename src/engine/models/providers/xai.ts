@@ -11,7 +11,7 @@ export const xai: Provider = {
   webSearch: (access) => ((access.compat.webSearch ?? isVendorItself(access, ADDRESS)) ? SEARCH : undefined),
   async load({ id, apiKey = "", address = ADDRESS, headers }, fetch) {
     const [{ createXai }, { xaiWire }] = await Promise.all([import("@ai-sdk/xai"), import("../wires/xai.js")]);
-    // Its chat completions take no arguments that come in pieces, and leave out a piece of reasoning that is like the one before it.
+    // xAI's chat completions do not stream arguments, and drop a piece of reasoning that equals the one before.
     return { model: createXai({ apiKey, baseURL: versioned(address), headers, fetch }).responses(id), wire: xaiWire };
   },
 };
