@@ -269,28 +269,39 @@ describe("ready-made profiles", () => {
     }
   });
 
-  test.each([
-    [
-      "opencode",
-      { OPENCODE_PERMISSION: '{"bash":"allow"}' },
-      { args: ["run"], env: { OPENCODE_PERMISSION: '{"bash":"ask","edit":"ask","webfetch":"ask"}' } },
-    ],
-    [
-      "gemini",
-      { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m" },
-      { env: { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m", GEMINI_CLI_TRUST_WORKSPACE: "" } },
-    ],
-    ["gemini", { GEMINI_CLI_TRUST_WORKSPACE: "true" }, { env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } }],
-    ["codex", { CODEX_API_KEY: "k" }, { args: expect.arrayContaining(["--sandbox", "read-only"]), env: { CODEX_API_KEY: "k" } }],
-    ["pi", {}, { args: expect.arrayContaining(["--tools", "read,grep,find,ls", "--no-extensions", "--no-approve"]), input: "hi" }],
-  ])("%s with %j is started so that it acts on nobody's word but its owner's", async (name, env, expected) => {
+  /** Runs a profile whose program only tells how it was started. */
+  async function startOf(name: string, env: Record<string, string>, input: string): Promise<unknown> {
     const bench = new Bench("");
-    const telling = "{ args: process.argv.slice(2), env: process.env, input: require('fs').readFileSync(0, 'utf8') }";
+    const told = join(bench.folder, "told.json");
+    const telling = `{ args: process.argv.slice(2), env: process.env, input: ${input} }`;
     mkdirSync(join(bench.folder, "bin"));
-    bench.write(join("bin", name), node(`console.log(JSON.stringify(${telling}))`));
+    bench.write(join("bin", name), node(`require("fs").writeFileSync(${JSON.stringify(told)}, JSON.stringify(${telling}))`));
     Object.assign(bench.env, env, { PATH: `${join(bench.folder, "bin")}${delimiter}${bench.env["PATH"] ?? ""}` });
-    const { stdout } = await bench.plain(["run", name, "--message", "hi"]);
-    expect(JSON.parse(stdout)).toMatchObject(expected);
+    await bench.plain(["run", name, "--message", "hi"]);
+    return JSON.parse(readFileSync(told, "utf8"));
+  }
+
+  const ASKS = '{"bash":"ask","edit":"ask","webfetch":"ask"}';
+  const OWN_SERVER = { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m" };
+
+  test.each([
+    ["opencode", { OPENCODE_PERMISSION: '{"bash":"allow"}' }, { args: ["acp"], env: { OPENCODE_PERMISSION: ASKS } }],
+    ["gemini", OWN_SERVER, { args: expect.arrayContaining(["--acp"]), env: OWN_SERVER }],
+    ["gemini", { GEMINI_CLI_TRUST_WORKSPACE: "true" }, { env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } }],
+    ["codex", { CODEX_API_KEY: "k" }, { args: expect.arrayContaining(["app-server"]), env: { CODEX_API_KEY: "k" } }],
+    ["claude", {}, { args: expect.arrayContaining(["--permission-prompt-tool"]) }],
+    ["qwen", {}, { args: expect.arrayContaining(["--input-format"]) }],
+  ])("%s with %j is driven over a protocol in which it asks", async (name, env, expected) => {
+    const start = await startOf(name, env, "''");
+    expect(start).toMatchObject(expected);
+    expect(JSON.stringify(start)).not.toMatch(/yolo|bypass|dangerously/i);
+  });
+
+  test("pi, which cannot ask, is started with tools that only read", async () => {
+    expect(await startOf("pi", {}, "require('fs').readFileSync(0, 'utf8')")).toMatchObject({
+      args: expect.arrayContaining(["--tools", "read,grep,find,ls", "--no-extensions", "--no-approve"]),
+      input: "hi",
+    });
   });
 
   test("rehearsal works offline, and remembers", async () => {
