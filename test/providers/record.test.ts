@@ -140,6 +140,8 @@ async function play(host: NativeHost, prompts: string[], during: During | undefi
 
 type Told = Record<string, unknown>;
 const OURS = new Set(["at", "seq", "id", "parent", "turn", "session"]);
+/** A rehearsed answer costs nothing. */
+const COST = "cost";
 
 /** These come when they are ready, and not in the order of a turn. */
 const BESIDE = new Set(["reply", "catalog.updated"]);
@@ -150,7 +152,7 @@ function comparable(events: readonly Event[]): Told[] {
   const coming = new Map<string, Told>();
   for (const event of events) {
     if (event.type.startsWith("session.") || BESIDE.has(event.type)) continue;
-    const told: Told = Object.fromEntries(Object.entries(event).filter(([key]) => !OURS.has(key)));
+    const told: Told = Object.fromEntries(Object.entries(event).filter(([key]) => !OURS.has(key) && key !== COST));
     if (told["data"] !== undefined) told["data"] = { ...told["data"], delayMs: undefined };
     const before = event.type === "tool.delta" ? coming.get(event.call) : undefined;
     if (before !== undefined) before["text"] = `${String(before["text"])}${String(told["text"])}`;
