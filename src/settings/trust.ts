@@ -35,15 +35,37 @@ function covers(folder: string, workspace: string): boolean {
   return inside === "" || (inside.split(sep)[0] !== ".." && !isAbsolute(inside));
 }
 
-/** Adds a workspace (a real path) to the list, and never overwrites an unreadable list. */
-export async function addTrust(home: string, workspace: string): Promise<void> {
-  const file = join(home, "trust.json");
-  const before = await readFile(file, "utf8").catch((error: unknown) => {
+/** The trusted workspaces. Throws where the list cannot be read. */
+export async function trustedIn(home: string): Promise<string[]> {
+  const text = await readFile(fileIn(home), "utf8").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return '{"trusted":[]}';
     throw error;
   });
-  const { trusted } = v.parse(TrustFile, JSON.parse(before));
-  if (trusted.includes(workspace)) return;
+  return v.parse(TrustFile, JSON.parse(text)).trusted;
+}
+
+/** Adds a workspace (a real path) to the list, and never overwrites an unreadable list. */
+export async function addTrust(home: string, workspace: string): Promise<void> {
+  const trusted = await trustedIn(home);
+  if (!trusted.includes(workspace)) await write(home, [...trusted, workspace]);
+}
+
+/** False where the list does not name this workspace. */
+export async function removeTrust(home: string, workspace: string): Promise<boolean> {
+  const trusted = await trustedIn(home);
+  if (!trusted.includes(workspace)) return false;
+  await write(
+    home,
+    trusted.filter((folder) => folder !== workspace),
+  );
+  return true;
+}
+
+function fileIn(home: string): string {
+  return join(home, "trust.json");
+}
+
+async function write(home: string, trusted: readonly string[]): Promise<void> {
   makeFolder(home, 0o700);
-  await writeWhole(file, `${JSON.stringify({ trusted: [...trusted, workspace] }, null, 2)}\n`);
+  await writeWhole(fileIn(home), `${JSON.stringify({ trusted }, null, 2)}\n`);
 }

@@ -10,6 +10,7 @@ import { BRIDGE_COMMANDS } from "../bridge/commands.js";
 import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
 import { formatAsked, ONE_SHOT_FLAGS, refuseAttachments } from "../one-shot/flags.js";
 import { MCP_COMMANDS } from "../mcp/commands.js";
+import { INSPECT_COMMANDS } from "../inspect/commands.js";
 import { KIT_COMMANDS } from "../kit/commands.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
@@ -224,17 +225,7 @@ export const COMMANDS: readonly Command[] = [
       return runPermissions(parsed, process.env);
     },
   },
-  {
-    name: "trust",
-    usage: "parley trust [DIR]",
-    summary: "Marks a workspace as trusted: its own configuration counts from then on.",
-    positionals: 1,
-    flags: [],
-    async run({ positionals: [dir = "."] }) {
-      const { trustWorkspace } = await import("../inspect/trust-workspace.js");
-      return print(await trustWorkspace(dir, process.env, workingFolder()));
-    },
-  },
+  ...INSPECT_COMMANDS,
   {
     name: "shims",
     usage: "parley shims DIR",
