@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 describe("deadlines", () => {
-  test("deny an approval that nobody answers, and say why", async () => {
+  test("an approval without an answer is denied at its deadline, with the reason", async () => {
     const { agent, host, peer } = await running(native, { answerSeconds: 0.02 });
     peer.say(...asks("c1", "c2"));
     expect([(await peer.of("approval.answer")).answers, (await peer.of("approval.answer", 2)).answers]).toEqual([
@@ -21,7 +21,7 @@ describe("deadlines", () => {
     await agent.close();
   });
 
-  test("leave alone what was answered, or what the agent settled itself", async () => {
+  test("an answered approval, or one that the agent settled, is not denied at its deadline", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { agent, host, peer } = await running(native, { answerSeconds: 10 });
     peer.say(...asks("c1", "c2", "c3"));
@@ -41,7 +41,7 @@ describe("deadlines", () => {
     await agent.close();
   });
 
-  test("of a session that the host attached to are its owner's", async () => {
+  test("the deadline in an attached session is left to its owner", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { agent, host, peer } = driven(native, { answerSeconds: 10 });
     await agent.send({ type: "session.open", id: "o", session: "s", open: "attach" });
@@ -53,7 +53,7 @@ describe("deadlines", () => {
     await agent.close();
   });
 
-  test("are those that the opener asked for", async () => {
+  test("the opener of a session sets its deadlines", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { agent, host, peer } = driven(native, { answerSeconds: 10 });
     await agent.send({ type: "session.open", session: "s", open: "new", config: { answerSeconds: 100 } });
@@ -67,7 +67,7 @@ describe("deadlines", () => {
     await agent.close();
   });
 
-  test("that are longer than a timer can be do not come at once", async () => {
+  test("a deadline longer than a timer can be does not expire at once", async () => {
     const { agent, host, peer } = await running(native, { answerSeconds: 1e9 });
     peer.say(...asks("c1"));
     await host.of("approval.requested");
@@ -76,7 +76,7 @@ describe("deadlines", () => {
     await agent.close();
   });
 
-  test("of two sessions that use the same call id are two", async () => {
+  test("two sessions with the same call id have a deadline each", async () => {
     const { agent, host, peer } = await running(native, { answerSeconds: 0.05 });
     peer.say(...asks("c1"));
     await agent.send({ type: "session.open", id: "ob", session: "b", open: "new" });
@@ -130,7 +130,7 @@ describe("grants that the wire cannot hold", () => {
     await agent.close();
   });
 
-  test("a batch that they cover whole is not shown to the host", async () => {
+  test("a batch that grants cover whole is not shown to the host", async () => {
     const { agent, host, peer } = await granted("tool", ["call"]);
     await host.of("approval.requested", 2);
     peer.say(...calls(["c5", "Bash"]), { type: "notice", ...TURN, level: "info", text: "done" });
@@ -147,7 +147,7 @@ describe("grants that the wire cannot hold", () => {
     await agent.close();
   });
 
-  test("are of one session", async () => {
+  test("a grant holds in one session", async () => {
     const { agent, host, peer } = await granted("tool", ["call"]);
     await host.of("approval.requested", 2);
     await agent.send({ type: "session.open", id: "ob", session: "b", open: "new" });
@@ -159,7 +159,7 @@ describe("grants that the wire cannot hold", () => {
     await agent.close();
   });
 
-  test("hold for an answer that names no session", async () => {
+  test("a grant counts if its answer names no session", async () => {
     const { agent, host, peer } = await running(lacking({ "approval.answer": { only: ["call"] } }));
     peer.say(...calls(["c1", "Bash"]));
     await host.of("approval.requested");
@@ -169,7 +169,7 @@ describe("grants that the wire cannot hold", () => {
     await agent.close();
   });
 
-  test("end with their session, whoever opens it again", async () => {
+  test("a grant ends with its session, even if the session is opened again", async () => {
     const { agent, host, peer } = await granted("tool", ["call"]);
     await host.of("approval.requested", 2);
     peer.say({ type: "session.ended", session: "s" });
@@ -182,7 +182,7 @@ describe("grants that the wire cannot hold", () => {
     await agent.close();
   });
 
-  test("do not come from a late answer", async () => {
+  test("a late answer grants nothing", async () => {
     const { agent, host, peer } = await running(lacking({ "approval.answer": { only: ["call"] } }));
     peer.say(...calls(["c1", "Bash"]), { type: "tool.ended", ...TURN, call: "c1", status: "cancelled" });
     await host.of("tool.ended");

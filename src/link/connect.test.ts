@@ -119,7 +119,7 @@ describe("a connection", () => {
 });
 
 describe("the end of the agent", () => {
-  test("in a turn ends everything that was open, once, in order, and `closed` is last", async () => {
+  test("an exit in a turn ends everything open once and in order, and `closed` is last", async () => {
     const { agent, host, peer } = await running();
     peer.say({ type: "text.delta", ...TURN, text: "half a sen" }, { type: "tool.requested", ...TURN, call: { id: "c0", name: "Spawn" } });
     peer.say({ type: "tool.started", ...TURN, call: "c0" }, { type: "thinking.delta", ...TURN, under: "c0", text: "hm" }, ...asks("c1"));
@@ -149,7 +149,7 @@ describe("the end of the agent", () => {
     await agent.close();
   });
 
-  test("that could not even be started is told, with every op that waited", async () => {
+  test("a failed start is reported, and every waiting op is refused", async () => {
     const agent = connect(native, () =>
       Promise.reject(new ParleyError({ code: "launch", message: "Could not start ante: it was not found" })),
     );
@@ -174,7 +174,7 @@ describe("the end of the agent", () => {
     await agent.close();
   });
 
-  test("answers what the agent left unanswered, and nothing twice", async () => {
+  test("an exit answers each op without an answer, and none twice", async () => {
     const { agent, host, peer } = await running();
     for (const [n, op] of (
       [
@@ -205,7 +205,7 @@ describe("the end of the agent", () => {
     expect(host.violations).toEqual([]);
   });
 
-  test("in a turn is no good end, whatever its exit code says", async () => {
+  test("an exit in a turn is a failure, whatever its code", async () => {
     const { promise: closed, resolve: exit } = deferred();
     const [near, far] = memoryPair();
     const agent = connect(native, () => ({ ...near, closed }));
@@ -221,7 +221,7 @@ describe("the end of the agent", () => {
     expect(host.violations).toEqual([]);
   });
 
-  test("leaves a line that was cut in the middle as an error, before the ends", async () => {
+  test("a line that the exit cut off becomes an error before the ends", async () => {
     const [near, far] = memoryPair("text");
     const agent = connect(native, () => ({ ...near, frames: halfLine(near.frames) }));
     const host = new Listener(agent);
@@ -266,7 +266,7 @@ describe("a transport that throws", () => {
     await agent.close();
   });
 
-  test("in a turn ends that", async () => {
+  test("a transport that throws in a turn ends the turn", async () => {
     const [near, far] = memoryPair();
     let isBroken = false;
     const write: Transport["write"] = (records) => (isBroken ? fail() : near.write(records));

@@ -74,7 +74,7 @@ describe("what the agent's wire cannot say", () => {
     await agent.close();
   });
 
-  test("what goes without saying is no reason to refuse: a trace, no calls, models that would answer in another's place", async () => {
+  test("a trace, an empty list of calls and fallback models are no reason to refuse", async () => {
     const { agent, peer } = driven(lacking({ "session.open": { only: ["model"] }, "turn.prompt": { only: ["text"] } }));
     await agent.send({ ...open, fork: false, config: { fallbackModels: ["m"] } });
     await agent.send({ ...prompt, calls: [], continues: false, trace: "00-a-b-01" });
@@ -104,13 +104,13 @@ describe("what the agent's wire cannot say", () => {
 });
 
 describe("what the agent's wire does not tell", () => {
-  test("a catalogue: an empty one follows the session's ready, for hosts that wait for it", async () => {
+  test("an empty catalogue follows the session's ready, for hosts that wait for one", async () => {
     const { host } = await running(lacking({ "catalog.updated": "none" }));
     expect(host.types).toEqual(["session.ready", "catalog.updated", "turn.started"]);
     expect(host.heard.all[1]).toMatchObject({ session: "s", whole: true, skills: [], subagents: [], mcpServers: [], commands: [] });
   });
 
-  test("where the wire has a word for it, it is the agent's", async () => {
+  test("the catalogue is the agent's own if the wire has one", async () => {
     const { host } = await running();
     expect(host.types).toEqual(["session.ready", "turn.started"]);
   });

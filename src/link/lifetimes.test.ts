@@ -47,7 +47,7 @@ describe("a connection a session", () => {
     return peer;
   }
 
-  test("dials for each, routes by session, and goes on when one of them is gone", async () => {
+  test("each session has a transport of its own, and the others go on when one is gone", async () => {
     const { agent, peers, host } = dialled();
     const [a, b] = [await open(agent, peers, "a"), await open(agent, peers, "b")];
     await agent.send({ type: "turn.prompt", session: "b", parts: [] });
@@ -148,7 +148,7 @@ describe("an agent that has closed its output", () => {
     return { transport, closes, quiet: eof.promise, exit: exit.resolve };
   }
 
-  test("exits by itself, and its exit counts", async () => {
+  test("an agent that has closed its output exits by itself, and its exit counts", async () => {
     const { transport, closes, quiet: isQuiet, exit } = closing();
     const agent = connect(native, () => transport);
     const host = new Listener(agent);
@@ -162,7 +162,7 @@ describe("an agent that has closed its output", () => {
     expect(host.heard.all.at(-1)).toMatchObject({ type: "closed", code: 0 });
   });
 
-  test("is ended when it lingers, and the end says why", async () => {
+  test("an agent that has closed its output and stays is ended, with the reason", async () => {
     const { transport } = closing();
     const agent = connect(native, () => transport, { exitSeconds: 0.01 });
     const host = new Listener(agent);
@@ -207,7 +207,7 @@ function perTurn(onEnd: (closed: Closed) => void = () => {}): Dialect {
 }
 
 describe("a process a turn", () => {
-  test("dials for each prompt, one after the other, and drains", async () => {
+  test("each prompt starts a process, one after another, and the connection drains", async () => {
     const peers: Peer<Op>[] = [];
     const agent = connect(perTurn(), () => {
       const [near, far] = memoryPair();
@@ -230,7 +230,7 @@ describe("a process a turn", () => {
     expect(host.violations).toEqual([]);
   });
 
-  test("one that had to be ended says nothing about the next", async () => {
+  test("the end of one turn's process does not affect the next turn", async () => {
     const ends: Closed[] = [];
     const dialect = perTurn((closed) => ends.push(closed));
     const stop = deferred();
@@ -251,7 +251,7 @@ describe("a process a turn", () => {
     expect(ends.map(({ reason }) => reason)).toEqual([expect.stringContaining("did not exit within"), undefined]);
   });
 
-  test("is closed between turns without a word to a process that is gone", async () => {
+  test("the connection closes between turns without writing to a process that is gone", async () => {
     const agent = connect(perTurn(), () => memoryPair()[0]);
     const host = new Listener(agent);
     await agent.send({ type: "session.open", session: "s", open: "new" });

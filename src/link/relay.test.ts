@@ -71,7 +71,7 @@ describe("a relay", () => {
     expect(agent.taken.types).toEqual(["session.open", "turn.prompt", "approval.answer", "shutdown"]);
   });
 
-  test("that checks tells each breach of the grammar", async () => {
+  test("a relay that checks reports each breach of the grammar", async () => {
     const { host, closed, violations } = chain({
       ...chat,
       "turn.prompt": (_op, agent) =>
@@ -95,7 +95,7 @@ describe("a relay", () => {
     ]);
   });
 
-  test("whose onlooker breaks says so, and leaves no agent behind", async () => {
+  test("a relay whose onlooker throws reports it, and leaves no agent behind", async () => {
     const [, relayEnd] = memoryPair();
     const [near, far] = memoryPair();
     const { closed } = relay({

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 describe("shutting down", () => {
-  test("drained denies what waits, lets the turn end, and then closes the agent's input", async () => {
+  test("shutdown drained denies open approvals, lets the turn end, and then closes the agent's input", async () => {
     const { agent, host, peer } = await running();
     peer.say(...asks("c1"));
     await host.of("approval.requested");
@@ -37,7 +37,7 @@ describe("shutting down", () => {
     expect(host.violations).toEqual([]);
   });
 
-  test("drained with nothing to do closes the agent's input at once", async () => {
+  test("shutdown drained without work closes the agent's input at once", async () => {
     const { agent, host, peer } = driven();
     await agent.send({ type: "shutdown", when: "drained" });
     await quiet();
@@ -47,7 +47,7 @@ describe("shutting down", () => {
     expect(host.types).toEqual(["closed"]);
   });
 
-  test("drained lets prompts go first that were sent before", async () => {
+  test("shutdown drained first lets earlier prompts run", async () => {
     const { agent, host, peer } = driven();
     void agent.send({ type: "turn.prompt", id: "p", session: "s", parts: [] });
     void agent.send({ type: "shutdown", when: "drained" });
@@ -61,7 +61,7 @@ describe("shutting down", () => {
     await agent.close();
   });
 
-  test("now says it on the wire, and ends an agent that does not leave", async () => {
+  test("shutdown now is written to the wire, and ends an agent that does not exit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { agent, host, peer } = await running();
     await agent.send({ type: "shutdown", when: "now" });
@@ -74,7 +74,7 @@ describe("shutting down", () => {
     expect(host.violations).toEqual([]);
   });
 
-  test("now interrupts and ends an agent whose wire has no word for it", async () => {
+  test("shutdown now interrupts and ends an agent whose wire lacks it", async () => {
     const { agent, host, peer } = await running(lacking({ shutdown: "none" }));
     await agent.send({ type: "shutdown", when: "now" });
     await host.done;
@@ -82,7 +82,7 @@ describe("shutting down", () => {
     expect(host.types.slice(-3)).toEqual(["turn.ended", "session.ended", "closed"]);
   });
 
-  test("now gets through to an agent that does not read", async () => {
+  test("shutdown now ends an agent that does not read", async () => {
     const stuck = stuckTransport();
     const agent = connect(native, () => stuck);
     const host = new Listener(agent);

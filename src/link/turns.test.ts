@@ -20,7 +20,7 @@ describe("a wire that holds one turn", () => {
     return all;
   }
 
-  test("gets prompts one after the other, in order, though they come before the turn has begun", async () => {
+  test("prompts go out one after another and in order, even before the first turn has begun", async () => {
     const { agent, host, peer } = await opened();
     await Promise.all([1, 2, 3].map((n) => agent.send(prompt(n))));
     for (const n of [1, 2, 3]) {
@@ -40,7 +40,7 @@ describe("a wire that holds one turn", () => {
     await agent.close();
   });
 
-  test("refuses at once what its wire cannot say, though it would have had to wait", async () => {
+  test("a prompt that the wire cannot carry is refused at once, without waiting for its turn", async () => {
     const all = driven(lacking({ "turn.prompt": { only: ["text"] } }, { oneTurn: true }));
     await all.agent.send({ type: "session.open", id: "o", session: "s", open: "new" });
     await all.agent.send(prompt(1));
@@ -75,7 +75,7 @@ describe("a wire that holds one turn", () => {
     await agent.close();
   });
 
-  test("lets 64 prompts wait and refuses the next", async () => {
+  test("64 prompts may wait, and the next one is refused", async () => {
     const { agent, host, peer } = await opened();
     for (let n = 0; n <= 65; n++) await agent.send(prompt(n));
     expect(await host.of("reply")).toMatchObject({

@@ -58,7 +58,7 @@ test("the short form of a log says what the log said", () => {
   );
 });
 
-test("of many keys the newest are remembered", () => {
+test("the newest of many keys are remembered", () => {
   const ledger = folded(Array.from({ length: 3000 }, (_, index): Entry => ({ kind: "seen", platform: "a", key: `k${index}`, id: "" })));
   expect([ledger.seen("a", "k0"), ledger.seen("a", "k999"), ledger.seen("a", "k1000"), ledger.seen("a", "k2999")]).toEqual([
     undefined,

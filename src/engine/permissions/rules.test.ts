@@ -141,7 +141,7 @@ describe("path rules", () => {
   });
 });
 
-test("where file systems take any case of letters, so does what forbids, and what allows does not", async () => {
+test("deny and ask rules ignore case on file systems that do, and allow rules do not", async () => {
   const [folding, exact] = [await compilePathPattern("secrets/*.PEM", true), await compilePathPattern("secrets/*.PEM", false)];
   if ("problem" in folding || "problem" in exact) throw new Error("both are valid");
   const path = { path: "/w/Secrets/a.pem", relative: "Secrets/a.pem" };

@@ -116,7 +116,7 @@ describe("a log that was cut anywhere", () => {
   });
 });
 
-test("where it stops: behind an answer there is nothing to go on from, behind anything else there is", () => {
+test("a conversation can be continued unless it stops behind an answer", () => {
   fc.assert(
     fc.property(cutLog, ({ entries }) => {
       const { messages, lastTurn, crash } = rebuilt(entries);

@@ -30,7 +30,7 @@ test("whole items are kept; deltas together, and not at all once their block is 
   ]);
 });
 
-test("of a long block that is still open the log holds the first MiB", async () => {
+test("the log holds the first MiB of a long open block", async () => {
   const { recorder, entries } = await recording();
   recorder.event(told({ type: "turn.started" }));
   const piece = "a".repeat(64 * 1024);

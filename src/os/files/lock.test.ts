@@ -24,20 +24,20 @@ describe("a lock", () => {
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
-  test("of a process that is gone is taken over", async () => {
+  test("the lock of an ended process is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: await deadPid() }));
     await takenAndFreed(file);
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
-  test("of an earlier process with the same number is taken over", async () => {
+  test("the lock of an earlier process with the same id is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: process.pid, born: "long ago" }));
     await takenAndFreed(file);
   });
 
-  test.skipIf(process.platform !== "linux")("of a process that was killed and that its parent has not buried is taken over", async () => {
+  test.skipIf(process.platform !== "linux")("the lock of a zombie is taken over", async () => {
     const file = join(scratch(), "lock");
     const { born } = await ownLock();
     // A shell would bury its child; the program that takes its place does not.
@@ -51,13 +51,13 @@ describe("a lock", () => {
     await takenAndFreed(file);
   });
 
-  test("that a power cut left empty is taken over", async () => {
+  test("a lock that a power cut left empty is taken over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, "");
     await takenAndFreed(file);
   });
 
-  test("of another machine counts for as long as its owner shows itself", async () => {
+  test("the lock of another machine counts while its owner renews it", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ host: "elsewhere" }));
     await expect(takeLock(file, "s")).rejects.toThrow(/^s is in use by process \d+ on elsewhere since/);
@@ -65,13 +65,13 @@ describe("a lock", () => {
     await takenAndFreed(file);
   });
 
-  test("of a container with process numbers of its own counts in the same way", async () => {
+  test("the lock of a container with its own process ids counts while its owner renews it", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ host: hostname(), space: "pid:[1]", pid: await deadPid() }));
     await expect(takeLock(file, "s")).rejects.toThrow("in use");
   });
 
-  test("that is no longer ours is not removed when we let go", async () => {
+  test("a lock that another process took over is not removed on release", async () => {
     const file = join(scratch(), "lock");
     const release = await takeLock(file, "s");
     rmSync(file);
@@ -82,7 +82,7 @@ describe("a lock", () => {
     await other();
   });
 
-  test("whose successor died in the middle of taking it over is succeeded in turn", async () => {
+  test("a lock whose successor died while taking it over is succeeded in turn", async () => {
     const folder = scratch();
     const file = join(folder, "lock");
     const pid = await deadPid();
@@ -93,7 +93,7 @@ describe("a lock", () => {
     await release();
   });
 
-  test("that somebody is just taking over is his", async () => {
+  test("a lock belongs to the process that is just taking it over", async () => {
     const file = join(scratch(), "lock");
     writeFileSync(file, await lockOf({ pid: await deadPid(), token: "FIRST" }));
     writeFileSync(`${file}.after.FIRST`, await lockOf({ host: "elsewhere", token: "SECOND" }));

@@ -44,7 +44,7 @@ describe("a picture for Claude", () => {
     expect(width).toBeGreaterThan(0);
   });
 
-  test("that cannot be scaled here is left out with a sentence", () => {
+  test("a picture that cannot be scaled is replaced by a sentence", () => {
     const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xc0, 0, 17, 8, 0x23, 0x28, 0x1f, 0x40, 3]), Buffer.alloc(20)]);
     expect(fitImage(image(jpeg, "image/jpeg"), anthropicWire)).toBe(
       "(An image of 8000 x 9000 pixels and 0.0 MiB was left out: the model takes 5.0 MiB of base64 and 8000 pixels a side. Make it smaller, and show it again)",

@@ -9,7 +9,7 @@ import { LogFile } from "../../../os/files/log-file.js";
 import { rebuild } from "../rebuild.js";
 import { messagesIn, unsound, writtenLog } from "../testing.js";
 
-test("for every prefix of a log, opening repairs it, and what is read back is what its whole lines say", async () => {
+test("opening repairs any prefix of a log, and reads back exactly its whole lines", async () => {
   const [log = []] = fc.sample(writtenLog(), { numRuns: 1, seed: 20 });
   const last: Entry = { kind: "steered", parts: [{ type: "text", text: "日本語 — é 👩‍👩‍👧" }] };
   const entries = [...log.slice(0, 12), last];

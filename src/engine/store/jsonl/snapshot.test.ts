@@ -7,21 +7,21 @@ import { seal, unseal } from "./checksum.js";
 import { open, create, reopened, kept, said, bigMessages, padding } from "../../../../test/support/jsonl-store.js";
 
 describe("a snapshot", () => {
-  test("and the log behind it give the same session as the log alone", async () => {
+  test("a snapshot and the log behind it give the same session as the log alone", async () => {
     const { home, expected } = await longSession();
     expect((await reopened(home)).messages).toEqual(expected);
     writeFileSync(join(home, "sessions", "s", "snapshot.json"), "");
     expect((await reopened(home)).messages).toEqual(expected);
   });
 
-  test("is used: what it says of the past counts", async () => {
+  test("the content of a snapshot counts for the past", async () => {
     const { home, expected } = await longSession();
     const file = join(home, "sessions", "s", "snapshot.json");
     writeFileSync(file, seal(unseal(readFileSync(file))?.replace("first words", "other words") ?? ""));
     expect((await reopened(home)).messages).not.toEqual(expected);
   });
 
-  test("that is torn, anywhere, does no harm", async () => {
+  test("a torn snapshot does no harm", async () => {
     const { home, expected } = await longSession();
     const file = join(home, "sessions", "s", "snapshot.json");
     const whole = readFileSync(file);
@@ -31,7 +31,7 @@ describe("a snapshot", () => {
     }
   });
 
-  test("that is older than its log does no harm", async () => {
+  test("a snapshot older than its log does no harm", async () => {
     const { home, expected } = await longSession();
     const file = join(home, "sessions", "s", "snapshot.json");
     const old = readFileSync(file);
@@ -46,7 +46,7 @@ describe("a snapshot", () => {
     expect((await reopened(home)).messages.slice(0, expected.length + 1)).toEqual([...expected, said("much later")]);
   });
 
-  test("that is newer than its log, because the log was cut or put back from a copy, is not believed", async () => {
+  test("a snapshot newer than its log, which was cut or restored from a copy, is not used", async () => {
     const { home } = await longSession();
     const log = join(home, "sessions", "s", "log.jsonl");
     const firstLine = readFileSync(log, "utf8").split("\n")[0] ?? "";

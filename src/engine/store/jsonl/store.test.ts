@@ -81,7 +81,7 @@ describe("ids", () => {
 });
 
 describe("a new session", () => {
-  test("is the user's alone", async () => {
+  test("a new session is readable by the user alone", async () => {
     const home = join(scratch(), "not", "yet");
     const log = await create(open(home), "s");
     await log.settle(() => kept(bigMessages()));
@@ -95,7 +95,7 @@ describe("a new session", () => {
     expect(readdirSync(folder).sort()).toEqual(["log.jsonl", "snapshot.json"]);
   });
 
-  test("of an id that there is already is refused, and the old one stays", async () => {
+  test("a new session with the id of another is refused, and the other stays", async () => {
     const store = open(scratch());
     const log = await create(store, "s");
     await expect(create(store, "s")).rejects.toThrow("Session ID 's' already exists");
@@ -104,7 +104,7 @@ describe("a new session", () => {
     expect((await store.open("s")).session.id).toBe("s");
   });
 
-  test("takes the place of one that was never begun", async () => {
+  test("a new session replaces a folder without a log", async () => {
     const home = scratch();
     mkdirSync(join(home, "sessions", "s"), { recursive: true });
     writeFileSync(join(home, "sessions", "s", "log.jsonl"), "");
@@ -112,7 +112,7 @@ describe("a new session", () => {
     expect((await open(home).list())[0]?.id).toBe("s");
   });
 
-  test("asked for twice at the same time is one", async () => {
+  test("two simultaneous requests create one session", async () => {
     const home = scratch();
     const attempt = async (id: string) => (await create(open(home), id)).close();
     for (let round = 0; round < 50; round++) {
@@ -123,7 +123,7 @@ describe("a new session", () => {
     }
   });
 
-  test("on a full disk leaves neither lock nor log behind", async () => {
+  test("a new session on a full disk leaves neither lock nor log behind", async () => {
     const home = scratch();
     const folder = join(home, "sessions", "s");
     mkdirSync(folder, { recursive: true });
@@ -132,7 +132,7 @@ describe("a new session", () => {
     expect(readdirSync(join(home, "sessions"))).toEqual([]);
   });
 
-  test("where no folder can be made fails at once", async () => {
+  test("a new session fails at once if its folder cannot be made", async () => {
     await expect(create(open("/proc/parley"), "s")).rejects.toThrow(/ENOENT|EACCES/);
     const file = join(scratch(), "file");
     writeFileSync(file, "");
@@ -141,7 +141,7 @@ describe("a new session", () => {
 });
 
 describe("a stored session", () => {
-  test("that is in use is refused, and neither removed nor pruned", async () => {
+  test("a session in use is refused, and neither removed nor pruned", async () => {
     const home = scratch();
     const store = jsonlStore(home, { keep: 1, redact: (value) => value });
     const log = await create(store, "busy");
@@ -154,7 +154,7 @@ describe("a stored session", () => {
     await log.close();
   });
 
-  test("that there is not is told", async () => {
+  test("a missing session is reported", async () => {
     const store = open(scratch());
     await expect(store.open("x")).rejects.toThrow("Session 'x' not found");
     await expect(all(store.events("x"))).rejects.toThrow("Session 'x' not found");
@@ -162,7 +162,7 @@ describe("a stored session", () => {
     expect(await store.list()).toEqual([]);
   });
 
-  test("with a log that begins with rubbish says so and can be removed", async () => {
+  test("a session whose log begins with rubbish is reported and can be removed", async () => {
     const home = scratch();
     mkdirSync(join(home, "sessions", "s"), { recursive: true });
     writeFileSync(join(home, "sessions", "s", "log.jsonl"), "rubbish\n");
@@ -171,7 +171,7 @@ describe("a stored session", () => {
     expect(readdirSync(join(home, "sessions"))).toEqual([]);
   });
 
-  test("moves with its home", async () => {
+  test("a stored session moves with its home", async () => {
     const [home, moved] = [scratch(), join(scratch(), "moved")];
     const log = await create(open(home), "s");
     log.append({ kind: "message", message: { role: "user", parts: [] } });
@@ -181,7 +181,7 @@ describe("a stored session", () => {
     expect((await open(moved).open("s")).session.messages).toEqual([{ role: "user", parts: [] }]);
   });
 
-  test("in a home that cannot be written is not opened, and stays as it is", async () => {
+  test("a session in a read-only home is refused, and stays unchanged", async () => {
     const home = scratch();
     await (await create(open(home), "s")).close();
     // Permissions mean nothing to a test that runs as root; a lock that cannot be one does.

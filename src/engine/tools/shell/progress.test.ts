@@ -27,7 +27,7 @@ test("the first at once, then at most one each 50 ms and channel", () => {
   expect(reports.at(-1)).toBe("stdout:d");
 });
 
-test("after a quiet while the next is at once again", () => {
+test("the first output after a pause is reported at once", () => {
   const { progress, reports } = watched();
   progress.push("stdout", "a");
   vi.advanceTimersByTime(50);
