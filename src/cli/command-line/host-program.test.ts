@@ -42,7 +42,12 @@ describe("in our own words", () => {
     dialect: "d",
     shortFlags: new Map([["-x", "--extra"]]),
     flags: [{ name: "extra", value: "V", means: (value) => ["--model", value] }, { name: "idle" }],
-    words: new Map([["app-server", ["--json-stream"]]]),
+    words: new Map([
+      ["app-server", ["--json-stream"]],
+      ["exec", ["--print=-"]],
+      ["exec resume", ["--fork-session", "--resume="]],
+    ]),
+    lacks: ["cloud"],
     variables: [["OTHER_MODEL", "--model"]],
     exits: {},
   };
@@ -50,6 +55,17 @@ describe("in our own words", () => {
   it("a command of the original is what it means here, once", () => {
     const words = inOurWords(["-x", "m", "app-server", "app-server"], hostProgram, {}, isCommand, () => {});
     expect(words).toEqual(["--dialect", "d", "--model", "m", "--json-stream", "app-server"]);
+  });
+
+  it("the value of a command comes with the first plain word, wherever flags stand", () => {
+    const words = inOurWords(["exec", "resume", "--idle", "--extra", "m", "ID", "go on"], hostProgram, {}, isCommand, () => {});
+    expect(words).toEqual(["--print=-", "--fork-session", "--model", "m", "--resume=ID", "go on"]);
+  });
+
+  it("a command that is not served is refused by its name, and elsewhere the word is a word", () => {
+    const inWords = (...argv: string[]): string[] => inOurWords(argv, hostProgram, {}, isCommand, () => {});
+    expect(inWords("cloud", "list")).toEqual(["--refused", "'other cloud' is not served here"]);
+    expect(inWords("exec", "cloud")).toEqual(["--print=-", "cloud"]);
   });
 
   it("a variable stands for a flag that is not given, and an idle flag is told", () => {

@@ -13,6 +13,8 @@ export interface HostProgram {
   flags: readonly ForeignFlag[];
   /** The original's own commands, each in our words. */
   words: ReadonlyMap<string, readonly string[]>;
+  /** The original's own commands that are not served. */
+  lacks: readonly string[];
   /** Variables that stand for flags which are not given. */
   variables: readonly (readonly [variable: string, flag: string])[];
   /** The answer to `--version`, where it is not the name and the version of the protocol. */
@@ -37,6 +39,7 @@ function hostProgram(name: string, dialect: string): HostProgram {
     shortFlags: new Map(own.flatMap(({ shortFlags = {} }) => Object.entries(shortFlags))),
     flags: own.flatMap(({ flags = [] }) => flags),
     words: new Map(own.flatMap(({ words = {} }) => Object.entries(words))),
+    lacks: own.flatMap(({ lacks = [] }) => lacks),
     variables: own.flatMap(({ variables = [] }) => variables),
     exits: Object.assign({}, ...own.map(({ exits }) => exits)),
     ...(version !== undefined && { version }),
@@ -102,26 +105,40 @@ function isSaid(argv: readonly string[], asked: string): boolean {
 /** Translates a command line into our words, and passes flags that change nothing here to `unused`. */
 export function inOurWords(
   argv: readonly string[],
-  { dialect, shortFlags, flags: theirs, words: commands, variables, keepsOurFlags }: HostProgram,
+  { name, dialect, shortFlags, flags: theirs, words: commands, lacks, variables, keepsOurFlags }: HostProgram,
   env: Record<string, string | undefined>,
   isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
   isOurFlag: (name: string) => boolean = () => false,
 ): string[] {
   const words: string[] = [];
+  /** The flag of a command of the original that waits for its value: the next plain word, or a flag that stands for one. */
+  let waiting: string | undefined;
+  const add = (more: readonly string[]): void => {
+    const [word = "-", ...rest] = more;
+    if (waiting === undefined || word.startsWith("-")) words.push(...more);
+    else words.push(`${waiting}${word}`, ...rest);
+    if (!word.startsWith("-")) waiting = undefined;
+  };
   const flags = keepsOurFlags === true ? theirs.filter(({ name }) => !isOurFlag(name)) : theirs;
   const ours = beforeDashes(argv);
   /** The original's own commands that were read, one below the other. */
   const read: string[] = [];
+  const [first = ""] = ours;
+  if (lacks.includes(first) && !isCommand(first)) return ["--refused", `'${name} ${first}' is not served here`];
   for (let at = 0; at < ours.length; at++) {
     const given = ours[at] ?? "";
     const word = shortFlags.get(given) ?? given;
     const foreign = foreignFlag(word, flags);
     const meaning = commands.get([...read, word].join(" "));
-    if (meaning !== undefined) read.push(word);
-    if (foreign === undefined) words.push(...(meaning ?? [word]));
-    else words.push(...inOurFlags(word, foreign, foreign.value === undefined || word.includes("=") ? "" : (ours[++at] ?? ""), unused));
+    if (meaning !== undefined) {
+      read.push(word);
+      words.push(...meaning.filter((each) => !each.endsWith("=")));
+      waiting = meaning.find((each) => each.endsWith("=")) ?? waiting;
+    } else if (foreign === undefined) add([word]);
+    else add(inOurFlags(word, foreign, foreign.value === undefined || word.includes("=") ? "" : (ours[++at] ?? ""), unused));
   }
+  if (waiting !== undefined) words.push(waiting);
   // A command of ours has flags of its own.
   if (isCommand(words[0] ?? "")) return [...words, ...argv.slice(ours.length)];
   const added = speaks(words) ? [["--dialect", dialect] as const] : [];

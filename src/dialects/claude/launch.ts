@@ -132,9 +132,15 @@ const OPTIONAL = ["debug", "prompt-suggestions", "worktree"].map((name): Foreign
 const INPUTS = ["text", "stream-json"];
 const OUTPUTS = ["text", "json", "stream-json"];
 
+const LACKS = [
+  ...["agents", "attach", "auth", "auto-mode", "gateway", "import", "install", "kill", "logs", "plugin", "plugins", "purge"],
+  ...["respawn", "rm", "setup-token", "stop", "update", "upgrade"],
+];
+
 export const program: Program = {
   name: "claude",
   version: `${WIRE_VERSION} (Claude Code)`,
+  lacks: LACKS,
   shortFlags: SHORT_FLAGS,
   flags: [...SAID, ...UNUSED, ...UNUSED_SWITCHES, ...OPTIONAL],
   variables: [

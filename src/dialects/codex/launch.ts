@@ -82,6 +82,8 @@ const SAID: readonly ForeignFlag[] = [
   { name: "sandbox", value: "MODE", means: sandboxFlags },
   { name: "full-auto", means: () => ["--approval-mode", "auto_edit"] },
   { name: "dangerously-bypass-approvals-and-sandbox", means: () => ["--approval-mode", "yolo"] },
+  { name: "model", value: "MODEL", means: as("--model") },
+  { name: "image", value: "A,B", means: (files) => files.split(",").flatMap((file) => ["--image", file]) },
   { name: "cd", value: "DIR", means: as("--workspace") },
   { name: "add-dir", value: "DIR", means: as("--include-directories") },
   { name: "output-schema", value: "FILE", means: (file) => ["--json-schema", `@${file}`] },
@@ -112,12 +114,28 @@ const UNUSED: readonly ForeignFlag[] = [
   ...["oss", "search", "worktree", "approve-for-me", "all", "dangerously-bypass-hook-trust"].map((name): ForeignFlag => ({ name })),
 ];
 
+/** The commands of `codex exec`, by its name or its short name. */
+function underExec(name: string): Record<string, readonly string[]> {
+  return {
+    [name]: ["--print=-"],
+    [`${name} resume`]: ["--resume="],
+    [`${name} fork`]: ["--fork-session", "--resume="],
+    [`${name} review`]: ["--refused", "'codex exec review' is not served here: ask for a review in the prompt"],
+  };
+}
+
+const LACKS = [
+  ...["agents", "apply", "a", "archive", "cloud", "debug", "delete", "exec-server", "features", "logout", "mcp-server", "plugin"],
+  ...["queue", "remote-control", "review", "sandbox", "unarchive", "update"],
+];
+
 export const program: Program = {
   name: "codex",
   version: "codex-cli 0.166.0",
   shortFlags: SHORT_FLAGS,
   flags: [...SAID, ...UNUSED],
-  words: { exec: ["--print=-"], "exec resume": ["--resume"] },
+  words: { ...underExec("exec"), ...underExec("e") },
+  lacks: LACKS,
   variables: [["CODEX_API_KEY", "--api-key-of-codex"]],
   command: {
     word: "app-server",

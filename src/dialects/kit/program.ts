@@ -16,8 +16,13 @@ export interface Program {
   readonly shortFlags?: Readonly<Record<string, string>>;
   /** Flags that our own command line lacks, or has with another meaning. */
   readonly flags?: readonly ForeignFlag[];
-  /** The program's own commands: such a word stands for these words of ours. A nested command is named with its parent, as in "exec resume". */
+  /**
+   * The program's own commands: such a word stands for these words of ours. A nested command is named with its parent, as in "exec resume".
+   * The value of a flag that ends in "=" is the next plain word of the command line.
+   */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** Commands of the program that are not served: the first word of its command line. */
+  readonly lacks?: readonly string[];
   /** Environment variables that stand for absent flags, ours or those of `flags`. */
   readonly variables?: readonly (readonly [variable: string, flag: string])[];
   /** Exit codes of a failed start: by the code of the fault, or by the setting that the fault is about. */
