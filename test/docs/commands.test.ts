@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { runBlocks, shellBlocks } from "./shell-blocks.js";
 
-it.each(["docs/start.md", "docs/hosts.md", "docs/dialects.md", "docs/relay.md"])(
+it.each(["docs/start.md", "docs/hosts.md", "docs/dialects.md", "docs/relay.md", "docs/claude.md", "docs/codex.md"])(
   "%s: each command prints what the page shows",
   async (page) => {
     const blocks = shellBlocks(page);
