@@ -104,7 +104,7 @@ describe("a new session", () => {
     expect((await store.open("s")).session.id).toBe("s");
   });
 
-  test("a new session replaces a folder without a log", async () => {
+  test("a new session replaces one with an empty log", async () => {
     const home = scratch();
     mkdirSync(join(home, "sessions", "s"), { recursive: true });
     writeFileSync(join(home, "sessions", "s", "log.jsonl"), "");
