@@ -69,15 +69,6 @@ it.each([
   });
 });
 
-it.each([...textOf("README.md").matchAll(/^node dist\/parley\.js .*?(?= +#)/gm)].map(([command]) => command))(
-  "the README's command works as it stands: %s",
-  async (command) => {
-    const { code, output } = await runCommand("bash", ["-c", command], "");
-    expect(output).not.toBe("");
-    expect(code).toBe(0);
-  },
-);
-
 it("the table of providers is that of the code: their order, keys and models", () => {
   const rows = textOf("docs/providers.md").match(/^\| `.*$/gm) ?? [];
   const told = Object.entries(PROVIDERS).filter(([name]) => name !== "rehearsal");

@@ -34,10 +34,26 @@ export async function runBlocks(blocks: readonly ShellBlock[]): Promise<{ code: 
   return results;
 }
 
-async function runShell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
+export async function runShell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-e", "-o", "pipefail", "-c", command], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => void (output += text.toString()));
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   return { code, output };
+}
+
+/** The shown lines that the output does not have, or not in this order. */
+export function missingIn(output: string, shown: readonly string[]): string[] {
+  const lines = output.split("\n");
+  return shown.filter((each) => {
+    const at = lines.findIndex((line) => fits(line, each));
+    if (at >= 0) lines.splice(0, at + 1);
+    return at < 0;
+  });
+}
+
+/** An ellipsis stands for any text. */
+export function fits(line: string, shown: string): boolean {
+  const parts = shown.split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`).test(line);
 }
