@@ -132,10 +132,10 @@ const OPTIONAL = ["debug", "prompt-suggestions", "worktree"].map((name): Foreign
 const INPUTS = ["text", "stream-json"];
 const OUTPUTS = ["text", "json", "stream-json"];
 
-const LACKS = [
-  ...["agents", "attach", "auth", "auto-mode", "gateway", "import", "install", "kill", "logs", "plugin", "plugins", "purge"],
-  ...["respawn", "rm", "setup-token", "stop", "update", "upgrade"],
-];
+const LACKS =
+  "agents attach auth auto-mode gateway import install kill logs plugin plugins purge respawn rm setup-token stop update upgrade".split(
+    " ",
+  );
 
 export const program: Program = {
   name: "claude",

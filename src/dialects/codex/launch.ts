@@ -124,10 +124,10 @@ function underExec(name: string): Record<string, readonly string[]> {
   };
 }
 
-const LACKS = [
-  ...["agents", "apply", "a", "archive", "cloud", "debug", "delete", "exec-server", "features", "logout", "mcp-server", "plugin"],
-  ...["queue", "remote-control", "review", "sandbox", "unarchive", "update"],
-];
+const LACKS =
+  "agents apply a archive cloud debug delete exec-server features logout mcp-server plugin queue remote-control review sandbox unarchive update".split(
+    " ",
+  );
 
 export const program: Program = {
   name: "codex",
