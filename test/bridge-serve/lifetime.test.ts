@@ -130,6 +130,16 @@ describe("the console", () => {
     await here.gone();
   });
 
+  test("a streamed answer ends its line as soon as its turn is over", async () => {
+    const here = site();
+    const bridge = await here.start({ platforms: { me: { type: "console" } } }).up();
+    bridge.child.stdin.write("partial one; partial two\n");
+    await until(() => bridge.stdout === "onetwo\n", "the end of the line");
+    bridge.child.stdin.end("partial three\n");
+    expect((await bridge.exited).code).toBe(0);
+    expect(bridge.stdout).toBe("onetwo\nthree\n");
+  });
+
   test.skipIf(!hasTerminal)("an agent does not steer the terminal", async () => {
     const folder = scratch();
     writeFileSync(join(folder, "agent.yaml"), stringify({ command: "printf", args: [String.raw`\033[2Jreply\n`] }));

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
+import { run, scratch } from "../process/harness.js";
 import { hasTerminal, terminal } from "../process/terminal.js";
 import { Bench, E, node, P, S, says, sh } from "./harness.js";
 
@@ -207,6 +208,20 @@ describe("check", () => {
     expect(readdirSync(bench.folder).sort()).toEqual(["agent", "profile.yaml"]);
   });
 
+  test.each([
+    [{ command: "sh", timout_secs: 5 }, "unknown key 'timout_secs' is ignored; did you mean 'timeout_secs'?"],
+    [{ command: "sh", descripton: "x" }, "unknown key 'descripton' is ignored; did you mean 'description'?"],
+    [{ comand: "sh" }, "unknown key 'comand' is ignored; did you mean 'command'?"],
+    [{ command: "sh", stdin: 1, streming: true }, "unknown key 'streming' is ignored; did you mean 'streaming'?"],
+  ])("finds the misspelt key in %j, and says which was meant", async (keys, problem) => {
+    const folder = scratch({ "profile.yaml": stringify(keys) });
+    const { code, stdout } = await run(["bridge", "check", "profile.yaml", "--json"], { cwd: folder });
+    expect([code, JSON.parse(stdout)]).toEqual([
+      1,
+      expect.objectContaining({ ok: false, problems: expect.arrayContaining([expect.stringContaining(problem)]) }),
+    ]);
+  });
+
   test("A34: warns of unknown keys, and of a shell that would run the message", async () => {
     const bench = new Bench("", { command: "sh", args: ["-c", "echo {{MESSAGE}}"], split_command: true, time_out: 5 });
     const { code, stdout } = await bench.plain(["check", "PROFILE", "--json"]);
@@ -243,6 +258,15 @@ describe("check", () => {
 });
 
 describe("ready-made profiles", () => {
+  test("tell how to install a program that is not there", async () => {
+    const path = join(process.execPath, "..");
+    const ran = await run(["bridge", "run", "codex", "--message", "hi"], { env: { PATH: path } });
+    const why = "Could not start codex: 'codex' was not found; install it: npm install -g @openai/codex";
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(why)]);
+    const checked = await run(["bridge", "check", "codex"], { env: { PATH: path } });
+    expect([checked.code, checked.stderr]).toEqual([1, expect.stringContaining("install it: npm install -g @openai/codex")]);
+  });
+
   const names = ["aionrs", "ante", "claude", "codex", "gemini", "opencode", "parley", "pi", "qwen", "rehearsal"];
 
   test("are listed, and each is in order", async () => {
@@ -255,7 +279,7 @@ describe("ready-made profiles", () => {
       const { stdout } = await bench.plain(["check", name, "--json"]);
       const { problems, warnings } = JSON.parse(stdout) as { problems: string[]; warnings: string[] };
       expect(warnings.filter((warning) => !warning.includes("is not set here"))).toEqual([]);
-      expect(problems.filter((problem) => !problem.endsWith("was not found"))).toEqual([]);
+      expect(problems.filter((problem) => !problem.includes("was not found"))).toEqual([]);
     }
   });
 

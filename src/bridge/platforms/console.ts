@@ -18,13 +18,22 @@ function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): 
   let atLineStart = true;
   const write = (text: string): Promise<void> =>
     new Promise((resolve, reject) => output.write(shown(text, output), (error) => (error ? reject(error) : resolve())));
+  const endLine = async (): Promise<void> => {
+    if (!atLineStart) await write("\n");
+    atLineStart = true;
+  };
   return {
-    limits: { text: 64 * 1024 },
+    // A streamed answer has no line end of its own.
+    limits: { text: 64 * 1024, wantsEnds: true },
     start(inbox) {
       void read(input, inbox);
       return Promise.resolve();
     },
     async send({ text, kind, repeated }) {
+      if (kind === "end") {
+        await endLine();
+        return { status: "sent" };
+      }
       const whole = kind === "partial" ? text : `${text}${text.endsWith("\n") ? "" : "\n"}`;
       await write(`${kind === "partial" || atLineStart ? "" : "\n"}${repeated ? "(again) " : ""}${whole}`);
       atLineStart = whole.endsWith("\n");
@@ -34,9 +43,7 @@ function consolePlatform(input: NodeJS.ReadStream, output: NodeJS.WriteStream): 
       input.destroy();
       return Promise.resolve();
     },
-    async stop() {
-      if (!atLineStart) await write("\n");
-    },
+    stop: endLine,
   };
 }
 

@@ -18,6 +18,8 @@ export interface LoadedProfile {
   profile: Profile;
   /** Each warning has its place in the file. */
   warnings: string[];
+  /** Those of the warnings that are about a key that is nearly another one. */
+  misspelt: string[];
 }
 
 /** Throws a `config` fault that names the file and every wrong place. `wire` overrules the file. */
@@ -39,15 +41,15 @@ export async function parseProfile(text: string, source: ProfileSource, wire?: W
   // YAML is loaded only here: a profile made in code needs none.
   const [{ parseYaml }, { keepWords }] = await Promise.all([import("./yaml-file.js"), import("./words.js")]);
   const { value, point } = parseYaml(text, source.path, keepWords);
-  const { fields, warnings, ...found } = checked(value, source.path, point);
+  const { fields, warnings, misspelt, ...found } = checked(value, source.path, point);
   if (fields.command === undefined) {
-    throw brokenFile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`]);
+    throw brokenFile([`${source.path}: command is missing: it names the program to run, as in 'command: ./my_agent.py'`, ...misspelt]);
   }
   const { id, dir } = source;
   const profile = makeProfile({ ...fields, command: fields.command }, { id, dir, ...found }, wire);
   const conflict = conflictIn(profile);
   if (conflict !== undefined) throw brokenFile([`${source.path}: ${conflict}`]);
-  return { profile, warnings };
+  return { profile, warnings, misspelt };
 }
 
 /** Finds values that are valid alone, but that no wire supports together. */
@@ -65,8 +67,10 @@ type Point = YamlFile["point"];
 interface Checked {
   fields: Fields;
   description: string;
+  install: string | undefined;
   nested: boolean;
   warnings: string[];
+  misspelt: string[];
 }
 
 /** Reads the keys of a profile: at the top, or below the key EXT beside the metadata. */
@@ -87,7 +91,8 @@ function checked(value: unknown, path: string, point: Point): Checked {
       if (result.success) fields[key] = result.output;
       else problems.push(problemOf(keys, key, given, result.issues, point));
     } else if (nested || (key !== EXT && !METADATA.has(key))) {
-      unused.push({ keys, why: () => unknown(key, Object.keys(FIELDS)) });
+      const known = nested ? Object.keys(FIELDS) : [...Object.keys(FIELDS), ...METADATA];
+      unused.push({ keys, why: () => unknown(key, known) });
     }
   }
   if (nested) {
@@ -97,16 +102,27 @@ function checked(value: unknown, path: string, point: Point): Checked {
       unused.push({ keys: [key], why });
     }
   }
-  if (problems.length > 0) throw brokenFile(problems);
   const words = ({ keys, why }: (typeof unused)[number]): string => `${point(keys, "key")}: ${why()}`;
   const warnings = firstFew(unused, words, (count) => `${path}: and ${count} more keys are ignored`);
-  const { description } = value;
-  return { fields, description: typeof description === "string" ? description : "", nested, warnings };
+  const misspelt = warnings.filter((warning) => warning.endsWith(MEANT));
+  if (problems.length > 0) throw brokenFile([...problems, ...misspelt]);
+  const { description, cli_install: install } = value;
+  return {
+    fields,
+    description: typeof description === "string" ? description : "",
+    install: typeof install === "string" ? install : undefined,
+    nested,
+    warnings,
+    misspelt,
+  };
 }
+
+/** The end of a warning that says which key was meant. */
+const MEANT = "'?";
 
 function unknown(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  return `unknown key '${clipped(key)}' is ignored${meant === undefined ? "" : `; did you mean '${meant}'?`}`;
+  return `unknown key '${clipped(key)}' is ignored${meant === undefined ? "" : `; did you mean '${meant}${MEANT}`}`;
 }
 
 type Issue = v.BaseIssue<unknown>;

@@ -15,10 +15,12 @@ describe("a profile", () => {
   test("has the defaults of the protocol", async () => {
     expect(await read("command: ./my_agent.py")).toEqual({
       warnings: [],
+      misspelt: [],
       profile: {
         id: "/x/p.yaml",
         dir: "/x",
         description: "",
+        install: undefined,
         argv: ["./my_agent.py"],
         unsplit: undefined,
         stdin: "none",

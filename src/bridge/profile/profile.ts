@@ -12,6 +12,8 @@ export interface Profile {
   /** The folder of {{PROFILE_DIR}} and of a relative `cwd`. */
   dir: string;
   description: string;
+  /** How people install the program. */
+  install: string | undefined;
   /** The words of the command before placeholders are filled in: `command`, split or not, and `args`. */
   argv: readonly string[];
   /** `command` as written, where it was split. */
@@ -57,11 +59,12 @@ export interface ProfileOrigin {
   dir: string;
   nested: boolean;
   description: string;
+  install: string | undefined;
 }
 
 /** `wire` overrules the profile's own. */
 export function makeProfile(fields: Fields & { command: string }, origin: ProfileOrigin, wire?: Wire): Profile {
-  const { id, dir, nested, description } = origin;
+  const { id, dir, nested, description, install } = origin;
   const stdin = fields.stdin ?? "none";
   const protocol = wire ?? fields.protocol ?? (nested && stdin === "none" ? "auto" : "0.1");
   const split = isSplit(fields, protocol);
@@ -70,6 +73,7 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
     id,
     dir,
     description,
+    install,
     argv,
     unsplit: split && /\S\s/.test(fields.command.trim()) ? fields.command.trim() : undefined,
     stdin,

@@ -33,8 +33,8 @@ export async function readyMadeNames(): Promise<string[]> {
 
 /** The profile's id is its name, so that sessions survive an update of the package. */
 export async function readyMade(name: string, wire?: Wire): Promise<LoadedProfile> {
-  const { profile, warnings } = await loadProfile(join(folder(), `${name}.yaml`), wire);
-  return { profile: { ...profile, id: `ready-made ${name}` }, warnings };
+  const { profile, ...found } = await loadProfile(join(folder(), `${name}.yaml`), wire);
+  return { profile: { ...profile, id: `ready-made ${name}` }, ...found };
 }
 
 /** The folder lies beside this file in the sources, and beside this file's folder in the package. */

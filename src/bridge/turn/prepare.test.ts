@@ -23,7 +23,7 @@ const MARK = "\u{E000}";
 test("whatever a message says, it changes nothing but its own places, in the words and in the environment", () => {
   fc.assert(
     fc.property(profiles, message, (fields, said) => {
-      const profile = makeProfile(fields, { id: "p", dir: "/p", nested: false, description: "" });
+      const profile = makeProfile(fields, { id: "p", dir: "/p", nested: false, description: "", install: undefined });
       const values = { SESSION_ID: "i", SESSION_NAME: "n", PROFILE_DIR: "/p" };
       const marked = prepare(profile, place, { ...values, MESSAGE: MARK });
       const filled = prepare(profile, place, { ...values, MESSAGE: said });

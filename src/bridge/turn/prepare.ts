@@ -56,7 +56,7 @@ export function remedy(profile: Profile, { argv: [command = ""], cwd }: Prepared
   if (command.includes("/") && isFile(resolve(profile.dir, command))) {
     return `'${command}' is meant from '${cwd}'; beside the profile it is '{{PROFILE_DIR}}/${command.replace(/^\.\//, "")}'`;
   }
-  return "";
+  return profile.install === undefined ? "" : `install it: ${profile.install}`;
 }
 
 function pathFolders(env: Readonly<Record<string, string>>): string[] {

@@ -20,9 +20,11 @@ export async function checkBridge(parsed: Parsed, env: Env, cwd: string): Promis
   }
   const say = given(parsed, "json") ? sayJson : sayText;
   try {
-    const { profile, warnings } = await findProfile(name, wire);
+    const { profile, warnings, misspelt } = await findProfile(name, wire);
     const checked = await checkProfile(profile, { env, cwd });
-    return say(name, { ...checked, warnings: [...warnings, ...checked.warnings] }, profile);
+    // A run only warns of a key that is nearly another one; to find it is what a check is for.
+    const rest = warnings.filter((warning) => !misspelt.includes(warning));
+    return say(name, { ...checked, problems: [...misspelt, ...checked.problems], warnings: [...rest, ...checked.warnings] }, profile);
   } catch (error) {
     return say(name, { problems: messageOf(error).split("\n"), warnings: [] });
   }

@@ -5,7 +5,7 @@ import { optionsOf, ROWS } from "../../settings/table.js";
 import { COMMANDS, type Command } from "../command-line/commands.js";
 import { COMMON_FLAGS, usage, type Flag } from "../command-line/flags.js";
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export function completionFor(shell: string | undefined): string {
   switch (SHELLS.find((known) => known === shell)) {
