@@ -1,7 +1,7 @@
 // One prompt to an agent, and its result. The README quotes this program.
 import { drive, loadDialect, query } from "agent-parley";
 
-// The same with any other: loadDialect("claude") and ["claude"], loadDialect("acp") and ["gemini", "--acp"], …
+// Another agent: loadDialect("claude") and ["claude"], or loadDialect("acp") and ["gemini", "--acp"].
 const command = ["node", "dist/parley.js", "serve", "--dialect", "native", "--provider", "rehearsal"];
 const { text, outcome, calls } = await query("Run `echo hello` and tell me what it said.", {
   agent: drive(await loadDialect("native"), command),
