@@ -72,7 +72,7 @@ export class Chat {
     this.pty = inTerminal(start, { LANG: "C.UTF-8", ...env }, cwd);
     this.screen = new Screen(size, (reply) => this.write(reply));
     this.pty.listen((output) => this.screen.draw(output));
-    onTestFailed(() => console.error(`On the screen:\n${this.text}`));
+    onTestFailed(() => console.error(`On the screen:\n${this.screen.history.slice(-100).join("\n").trim()}`));
   }
 
   /** Resolves once the chat reads keys as keys. */

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { deltaEvent, ending, writtenServer } from "../support/written-server.js";
 
 export interface Speaker {
+  url: string;
   args: string[];
   /** A piece of the present answer; waits until the model is asked. */
   say(text: string): Promise<void>;
@@ -26,6 +27,7 @@ export async function speaker(): Promise<Speaker> {
   let at = 0;
   const write = async (text: string): Promise<void> => void (await answers[at])?.write(text);
   return {
+    url: server.url,
     args: ["--provider", "local", "--base-url", server.url, "--model", "m"],
     say: (text) => write(deltaEvent({ content: text })),
     think: (text) => write(deltaEvent({ reasoning_content: text })),

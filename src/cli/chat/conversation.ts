@@ -274,6 +274,12 @@ export class Conversation implements ChatListener {
     this.#view.status(this.#status);
   }
 
+  /** Sub-agents fill a window of their own. */
+  #used({ scope, under, context = this.#status.context, cost }: EventOf<"usage">): void {
+    if (under === undefined) this.#update({ context });
+    if (scope === "call" && cost !== undefined) this.#update({ cost: (this.#status.cost ?? 0) + cost });
+  }
+
   async #lookAtBranch(): Promise<void> {
     const repository = await gitRepositoryOf(this.#status.folder);
     const branch = repository === undefined ? undefined : await branchOf(repository);
@@ -304,10 +310,7 @@ export class Conversation implements ChatListener {
       this.#interview.follow(event);
     }
     if (event.type === "session.updated") this.#configured(event);
-    if (event.type === "usage" && event.under === undefined) {
-      const { context = this.#status.context, cost } = event;
-      this.#update({ context, ...(cost !== undefined && { cost: (this.#status.cost ?? 0) + cost }) });
-    }
+    if (event.type === "usage") this.#used(event);
     if (event.type === "turn.started") {
       this.#busy.add(event.parent ?? "");
       this.#hasTurn = true;

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Redactor } from "../../core/secrets/redact.js";
+import { withoutSteering } from "../../core/text/terminal-text.js";
 import { makeFolder } from "../../os/files/folders.js";
 
 const MOST_PROMPTS = 1000;
@@ -43,7 +44,7 @@ export class PromptHistory {
     try {
       const lines = readFileSync(this.#file, "utf8").split("\n").filter(Boolean);
       if (lines.length > 2 * MOST_PROMPTS) writeFileSync(this.#file, `${lines.slice(-MOST_PROMPTS).join("\n")}\n`, { mode: 0o600 });
-      return lines.toReversed().map(promptOf);
+      return lines.toReversed().map((line) => withoutSteering(promptOf(line)));
     } catch {
       return [];
     }

@@ -9,5 +9,10 @@ export function shown(text: string, sink: { isTTY?: boolean }): string {
   return text.replace(/\r\n?/g, "\n").replace(STEERING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Text that a person edits: there such characters are left out. */
+export function withoutSteering(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(STEERING, "");
+}
+
 // oxlint-disable-next-line no-control-regex
 const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;

@@ -52,42 +52,84 @@ export function wrapped(text: string, width: number, mark = ""): string[] {
   return rows.map((row, at) => `${at === 0 ? mark : inset}${row}`);
 }
 
-/**
- * An answer in Markdown while it comes. Paragraphs that are whole are drawn once and kept, so that a long answer costs no more with each
- * piece than its last paragraph does.
- */
-export class AnswerBlock extends Block {
-  readonly #theme: MarkdownTheme;
-  readonly #done: Markdown[] = [];
-  #open = "";
+class MarkdownBlock extends Block {
+  readonly #markdown: Markdown;
 
-  constructor(theme: MarkdownTheme, text = "") {
+  constructor(text: string, theme: MarkdownTheme) {
     super();
-    this.#theme = theme;
-    this.add(text);
-  }
-
-  add(text: string): void {
-    this.#open += text;
-    const end = this.#open.length > LONG ? endOfWhole(this.#open) : 0;
-    if (end > 0) {
-      this.#done.push(new Markdown(this.#open.slice(0, end), 0, 0, this.#theme));
-      this.#open = this.#open.slice(end).replace(/^\n+/, "");
-    }
-    super.invalidate();
+    this.#markdown = new Markdown(text, 0, 0, theme);
   }
 
   override invalidate(): void {
     super.invalidate();
-    for (const part of this.#done) part.invalidate();
+    this.#markdown.invalidate();
   }
 
+  /** The library fills its rows with spaces, which would be copied along. */
   protected draw(width: number): string[] {
-    const open = this.#open.trim() === "" ? [] : [new Markdown(this.#open, 0, 0, this.#theme)];
-    return [...this.#done, ...open].flatMap((part, at) => [...(at === 0 ? [] : [""]), ...part.render(width)]);
+    return this.#markdown.render(width).map((row) => row.trimEnd());
   }
 }
 
+/**
+ * An answer in Markdown while it comes. Paragraphs that are whole are drawn once and kept. A part that goes on, as a list of thousands of items, is
+ * drawn less often the longer that takes, so that it holds up neither the answer nor the keys.
+ */
+export class AnswerBlock implements Component {
+  readonly #theme: MarkdownTheme;
+  readonly #whole: MarkdownBlock[] = [];
+  #open = "";
+  #isEnded = false;
+  #width = -1;
+  #rows: string[] = [];
+  /** Whether text came that is not drawn yet. */
+  #isStale = true;
+  /** The time before which it is not drawn. */
+  #drawnFrom = 0;
+
+  constructor(theme: MarkdownTheme) {
+    this.#theme = theme;
+  }
+
+  add(text: string): void {
+    this.#open += text;
+    this.#isStale = true;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  render(width: number): string[] {
+    const began = performance.now();
+    const isDue = this.#isStale && (this.#isEnded || began >= this.#drawnFrom);
+    if (width === this.#width && !isDue) return this.#rows;
+    this.#width = width;
+    this.#isStale = false;
+    this.#rows = this.#draw(width);
+    const now = performance.now();
+    this.#drawnFrom = now + PAUSES_FOR * (now - began);
+    return this.#rows;
+  }
+
+  invalidate(): void {
+    this.#width = -1;
+    for (const part of this.#whole) part.invalidate();
+  }
+
+  #draw(width: number): string[] {
+    const end = this.#open.length > LONG ? endOfWhole(this.#open) : 0;
+    if (end > 0) {
+      this.#whole.push(new MarkdownBlock(this.#open.slice(0, end), this.#theme));
+      this.#open = this.#open.slice(end).replace(/^\n+/, "");
+    }
+    const open = this.#open.trim() === "" ? [] : [new MarkdownBlock(this.#open, this.#theme)];
+    return [...this.#whole, ...open].flatMap((part, at) => [...(at === 0 ? [] : [""]), ...part.render(width)]);
+  }
+}
+
+/** A long part is drawn a quarter of the time at most. */
+const PAUSES_FOR = 3;
 const LONG = 2000;
 
 /** The end of the last paragraph behind which no block of code, list, quote or table is open. */

@@ -1,6 +1,8 @@
 /** Completions while one types: commands behind a `/` at the start, files behind an `@` at the start of a word. */
 import type { AutocompleteItem, AutocompleteProvider, AutocompleteSuggestions } from "@earendil-works/pi-tui";
+import { withoutSteering } from "../../../core/text/terminal-text.js";
 import type { ChatListener } from "../view.js";
+import { foreign } from "./part-rows.js";
 
 /** In a path, spaces have a backslash, or all of it has quotes. */
 const TRIGGER = /^\/[^\n]*$|(?<=^|\s)@(?:"[^"]*|(?:\\.|\S)*)$/;
@@ -24,7 +26,14 @@ export class Suggestions implements AutocompleteProvider {
     const mark = typed.charAt(0);
     const found = await this.#suggest(mark === "/" ? "slash" : "at", typed);
     if (signal.aborted) return null;
-    const items = found.map(({ value, label, description = "" }) => ({ value: `${mark}${value}`, label, description }));
+    // The name of a file could steer the terminal from within the input.
+    const items = found
+      .filter(({ value }) => withoutSteering(value) === value)
+      .map(({ value, label, description = "" }) => ({
+        value: `${mark}${value}`,
+        label: foreign(label),
+        description: foreign(description),
+      }));
     if (items.length === 0 || (items.length === 1 && items[0]?.value === typed)) return null;
     return { items, prefix: typed };
   }

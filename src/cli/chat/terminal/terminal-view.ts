@@ -2,6 +2,7 @@
 import { Container, Editor, matchesKey, TUI } from "@earendil-works/pi-tui";
 import type { Part } from "../../../core/content.js";
 import type { Call, Event } from "../../../core/event.js";
+import { withoutSteering } from "../../../core/text/terminal-text.js";
 import type { PromptHistory } from "../prompt-history.js";
 import { commandOf } from "../results.js";
 import type { Theme, ThemeName } from "../theme.js";
@@ -16,6 +17,15 @@ import { QuestionBox, type Room } from "./question-box.js";
 import { StatusLine } from "./status-line.js";
 import { Suggestions } from "./suggestions.js";
 import { Transcript } from "./transcript.js";
+
+const PASTE_BEGINS = "\u001b[200~";
+const PASTE_ENDS = "\u001b[201~";
+
+/** A paste may hold anything; a key is left as it is. */
+function cleaned(data: string): string {
+  if (!data.startsWith(PASTE_BEGINS) || !data.endsWith(PASTE_ENDS)) return data;
+  return PASTE_BEGINS + withoutSteering(data.slice(PASTE_BEGINS.length, -PASTE_ENDS.length)) + PASTE_ENDS;
+}
 
 const SUGGESTIONS = 8;
 /** Long enough for the last frame to be drawn. */
@@ -42,6 +52,7 @@ export class TerminalView implements ChatView {
   readonly #status: StatusLine;
   readonly #closed = new AbortController();
   #listener: ChatListener | undefined;
+  #suggestions: Suggestions | undefined;
   #early: string[] = [];
   #asking: Asking | undefined;
   #isPicking = false;
@@ -73,7 +84,7 @@ export class TerminalView implements ChatView {
     this.#editor.onSubmit = (text) => this.#submitted(text);
     for (const part of [this.#transcript, this.#life, this.#waiting, this.#slot, this.#editor, this.#status]) this.#tui.addChild(part);
     this.#tui.setFocus(this.#editor);
-    this.#tui.addInputListener((data) => (this.#pressed(data) ? { consume: true } : undefined));
+    this.#tui.addInputListener((data) => (this.#pressed(data) ? { consume: true } : { data: cleaned(data) }));
     process.on("SIGCONT", this.#goOn);
     process.once("exit", this.#giveBack);
     process.stdin.once("end", () => this.leave(0));
@@ -86,7 +97,8 @@ export class TerminalView implements ChatView {
 
   listen(listener: ChatListener): void {
     this.#listener = listener;
-    this.#editor.setAutocompleteProvider(new Suggestions((trigger, text) => listener.suggest(trigger, text)));
+    this.#suggestions = new Suggestions((trigger, text) => listener.suggest(trigger, text));
+    this.#editor.setAutocompleteProvider(this.#suggestions);
     for (const text of this.#early.splice(0)) listener.entered(text);
   }
 
@@ -253,6 +265,8 @@ export class TerminalView implements ChatView {
       this.#redraw();
     }
     if (matchesKey(data, "ctrl+z")) return this.#stop();
+    // The library leaves a list of completions there when its line is cleared; setting its source anew puts the list away.
+    if (matchesKey(data, "ctrl+u") && this.#suggestions !== undefined) this.#editor.setAutocompleteProvider(this.#suggestions);
     // A list that is offered before the conversation begins is left as the chat is.
     const isLeaving = this.#listener === undefined && (matchesKey(data, "ctrl+c") || matchesKey(data, "ctrl+d"));
     if (this.#isPicking && !isLeaving) return false;

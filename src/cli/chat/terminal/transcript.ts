@@ -58,7 +58,7 @@ export class Transcript extends Container {
         return this.#text(event.text);
       case "text.done":
         if (event.streamed !== true) this.#text(event.text);
-        this.#answer = undefined;
+        this.#endAnswer();
         return;
       case "thinking.delta":
         return this.#think(event.text);
@@ -117,6 +117,11 @@ export class Transcript extends Container {
     this.#answer.add(foreign(text));
   }
 
+  #endAnswer(): void {
+    this.#answer?.end();
+    this.#answer = undefined;
+  }
+
   #think(text: string): void {
     if (this.#thinking === undefined) {
       if (text.trim() === "") return;
@@ -143,7 +148,7 @@ export class Transcript extends Container {
   }
 
   #turnEnded({ outcome, finish, usage }: EventOf<"turn.ended">): void {
-    this.#answer = undefined;
+    this.#endAnswer();
     this.#thinking = undefined;
     const tokens =
       usage === undefined ? [] : [`${usage.input + (usage.cacheRead ?? 0)} tokens in, ${usage.output + (usage.reasoning ?? 0)} out`];
