@@ -2,8 +2,8 @@
 import type * as v from "valibot";
 import type { Usage } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { envelopeOf } from "../../kit/stream-json/agent-session.js";
-import type { OneBlock } from "../../kit/stream-json/message-writer.js";
+import { envelopeOf } from "../../kit/stream-json/agent/session.js";
+import type { OneBlock } from "../../kit/stream-json/agent/message-writer.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
 import type { Prompt } from "../../kit/stream-json/wire.js";
 import { line, type Envelope } from "../../kit/stream-json/write-lines.js";

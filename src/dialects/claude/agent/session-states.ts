@@ -2,7 +2,7 @@
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
 import type { Out, Step } from "../../dialect.js";
-import { envelopeOf } from "../../kit/stream-json/agent-session.js";
+import { envelopeOf } from "../../kit/stream-json/agent/session.js";
 import { systemLine } from "./lines.js";
 import type { AgentState } from "./state.js";
 

@@ -1,11 +1,11 @@
 /** The state of the agent's side that only this wire has. */
 import type { Usage } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
-import { agentSession, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent-session.js";
-import type { Task } from "../../kit/stream-json/agent-tasks.js";
-import type { AgentTurn, CountedCall } from "../../kit/stream-json/agent-turn.js";
-import type { MessageWriter } from "../../kit/stream-json/message-writer.js";
-import type { Questions } from "../../kit/stream-json/questions.js";
+import { agentSession, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent/session.js";
+import type { Task } from "../../kit/stream-json/agent/tasks.js";
+import type { AgentTurn, CountedCall } from "../../kit/stream-json/agent/turn.js";
+import type { MessageWriter } from "../../kit/stream-json/agent/message-writer.js";
+import type { Questions } from "../../kit/stream-json/agent/questions.js";
 import type { KnownRequest, RequestName } from "../wire/op-records.js";
 import type { HostHooks } from "./hooks.js";
 import type { Switches } from "./switches.js";

@@ -1,8 +1,8 @@
 /** Sub-agents on this wire: the prompt, the start and the end of each. Their lines name the Spawn call as parent. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { envelopeOf } from "../../kit/stream-json/agent-session.js";
-import { kindOf, type Task, taskId } from "../../kit/stream-json/agent-tasks.js";
+import { envelopeOf } from "../../kit/stream-json/agent/session.js";
+import { kindOf, type Task, taskId } from "../../kit/stream-json/agent/tasks.js";
 import { systemLine, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
 

@@ -6,7 +6,7 @@ import type { OpOf } from "../../../core/op.js";
 import type { Covers, Out, SideEnv, Step } from "../../dialect.js";
 import { openingGap } from "../../kit/covers.js";
 import { refused, warning } from "../../kit/reply.js";
-import { isLatest, newSessionId, sessionIdOf } from "../../kit/stream-json/session-id.js";
+import { isLatest, newSessionId, sessionIdOf } from "../../kit/stream-json/host/session-id.js";
 import { OPENING } from "../coverage.js";
 import { HOOKS } from "../wire/hooks.js";
 import { effortFor, wireMode, wireTool } from "../wire/names.js";

@@ -6,7 +6,7 @@ import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { together } from "../../kit/step.js";
-import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
+import { refuseUnread } from "../../kit/stream-json/host/agent-questions.js";
 import { Assistant, asked as questions, Init, type PermissionAsked, ResultMeta, StreamEvent, ToolProgress } from "../wire/event-records.js";
 import { ASK_USER } from "../wire/host-tools.js";
 import { modeNamed } from "../wire/names.js";

@@ -5,7 +5,7 @@ import type { Event, Usage } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
 import type { SideEnv } from "../../dialect.js";
 import { stringField } from "../../kit/issues.js";
-import { resultParts, userBlocks } from "../../kit/stream-json/read-messages.js";
+import { resultParts, userBlocks } from "../../kit/stream-json/host/read-messages.js";
 import { content } from "../../kit/stream-json/wire.js";
 import type { Assistant, ResultMeta, StreamEvent } from "../wire/event-records.js";
 import { isEmpty, ModelUsage, readUsage, WireUsage } from "../wire/usage.js";

@@ -1,7 +1,7 @@
 /** Turns with an output schema: the model hands over its result by a tool, and the client gets it as the last message. */
 import type { HostTool } from "../../../core/config.js";
 import { isRecord } from "../../../core/values/json-object.js";
-import { withSchema } from "../../kit/stream-json/host-tools.js";
+import { withSchema } from "../../kit/host-tools.js";
 
 export const STRUCTURED = "structured_output";
 

@@ -2,11 +2,11 @@
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
-import { envelopeOf } from "../../kit/stream-json/agent-session.js";
-import { streamJsonAgent } from "../../kit/stream-json/agent-side.js";
-import { onHostRequest } from "../../kit/stream-json/host-requests.js";
-import { withSchema } from "../../kit/stream-json/host-tools.js";
-import { Questions } from "../../kit/stream-json/questions.js";
+import { envelopeOf } from "../../kit/stream-json/agent/session.js";
+import { streamJsonAgent } from "../../kit/stream-json/agent/side.js";
+import { onHostRequest } from "../../kit/stream-json/agent/host-requests.js";
+import { withSchema } from "../../kit/host-tools.js";
+import { Questions } from "../../kit/stream-json/agent/questions.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
 import { collected } from "./document.js";
 import { exitOf } from "./exits.js";

@@ -1,15 +1,15 @@
 /** The state of the agent's side that only this wire has. */
 import type { Usage } from "../../../core/event.js";
 import type { Out, SideEnv } from "../../dialect.js";
-import type { Questions } from "../../kit/stream-json/questions.js";
+import type { Questions } from "../../kit/stream-json/agent/questions.js";
 import type { KnownRequest } from "./read-requests.js";
-import { agentSession, envelopeOf, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent-session.js";
+import { agentSession, envelopeOf, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent/session.js";
 import { systemLine } from "./lines.js";
-import type { MessageWriter } from "../../kit/stream-json/message-writer.js";
+import type { MessageWriter } from "../../kit/stream-json/agent/message-writer.js";
 import type { Switches } from "./switches.js";
 import type { RequestName } from "../wire/op-records.js";
 import type { Turn } from "./write-turns.js";
-import type { Task } from "../../kit/stream-json/agent-tasks.js";
+import type { Task } from "../../kit/stream-json/agent/tasks.js";
 
 /** The answer repeats `said`; `applies`, of an effort: the model takes it. */
 export interface Control extends AnyControl {

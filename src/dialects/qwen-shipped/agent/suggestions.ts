@@ -1,6 +1,6 @@
 /** The choices in `can_use_tool` that a host shows. */
 import type { Call } from "../../../core/event.js";
-import type { QuestionForm } from "../../kit/stream-json/questions.js";
+import type { QuestionForm } from "../../kit/stream-json/agent/questions.js";
 import { wireTool } from "../wire/names.js";
 
 interface Suggestion {

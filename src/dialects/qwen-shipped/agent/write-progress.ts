@@ -2,7 +2,7 @@
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { streamLine } from "../../kit/stream-json/write-lines.js";
-import { envelopeOf, timeOf } from "../../kit/stream-json/agent-session.js";
+import { envelopeOf, timeOf } from "../../kit/stream-json/agent/session.js";
 import { type AgentState } from "./state.js";
 
 export interface Progress {

@@ -1,11 +1,11 @@
 /** Sub-agents on this wire: the prompt, the start and the end of each. Their lines name the Spawn call as parent. */
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
-import { kindOf, taskId, type Task } from "../../kit/stream-json/agent-tasks.js";
+import { kindOf, taskId, type Task } from "../../kit/stream-json/agent/tasks.js";
 import { userLine } from "../../kit/stream-json/write-lines.js";
 import { writeUsage } from "../wire/usage.js";
 import { systemLine } from "./lines.js";
-import { envelopeOf } from "../../kit/stream-json/agent-session.js";
+import { envelopeOf } from "../../kit/stream-json/agent/session.js";
 import { type AgentState } from "./state.js";
 
 export function taskStarted(call: string, task: Task, state: AgentState): Out[] {

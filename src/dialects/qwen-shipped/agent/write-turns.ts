@@ -4,13 +4,13 @@ import type { Fault } from "../../../core/errors.js";
 import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { uuidOf } from "../../kit/stream-json/uuid.js";
-import { envelopeOf, type Outcome } from "../../kit/stream-json/agent-session.js";
+import { envelopeOf, type Outcome } from "../../kit/stream-json/agent/session.js";
 import { type AgentState } from "./state.js";
-import { asking, type AgentTurn, type CountedCall } from "../../kit/stream-json/agent-turn.js";
+import { asking, type AgentTurn, type CountedCall } from "../../kit/stream-json/agent/turn.js";
 import { line, userLine } from "../../kit/stream-json/write-lines.js";
 import { NO_USAGE, writeUsage } from "../wire/usage.js";
 import type { Progress } from "./write-progress.js";
-import { MessageWriter } from "../../kit/stream-json/message-writer.js";
+import { MessageWriter } from "../../kit/stream-json/agent/message-writer.js";
 import { WIRE_VERSION, wireMode, wireTool } from "../wire/names.js";
 import { shortened } from "./shorten.js";
 

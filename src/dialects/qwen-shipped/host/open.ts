@@ -9,7 +9,7 @@ import { openingGap } from "../../kit/covers.js";
 import { OPENING } from "../coverage.js";
 import type { HostState } from "./state.js";
 import { wireMode, wireTool } from "../wire/names.js";
-import { isLatest, sessionIdOf } from "../../kit/stream-json/session-id.js";
+import { isLatest, sessionIdOf } from "../../kit/stream-json/host/session-id.js";
 import type { McpServerConfig } from "../wire/op-records.js";
 import { refused, warning } from "../../kit/reply.js";
 

@@ -9,7 +9,7 @@ import type { SideEnv, Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { stepOf, together } from "../../kit/step.js";
-import { refuseUnread } from "../../kit/stream-json/agent-questions.js";
+import { refuseUnread } from "../../kit/stream-json/host/agent-questions.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { HostState, Purpose } from "./state.js";
 import { stopAtLimit } from "./model-calls.js";

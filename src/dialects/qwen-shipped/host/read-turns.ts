@@ -6,7 +6,7 @@ import type { Event, Usage } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
 import { stringField } from "../../kit/issues.js";
 import { startTurn, type HostState, type RunningTurn } from "./state.js";
-import { resultParts, userBlocks } from "../../kit/stream-json/read-messages.js";
+import { resultParts, userBlocks } from "../../kit/stream-json/host/read-messages.js";
 import { readUsage, WireUsage } from "../wire/usage.js";
 import type { Assistant, StreamEvent } from "../wire/event-records.js";
 

@@ -4,9 +4,9 @@ import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
 import type { OpOf } from "../../../core/op.js";
 import type { SideEnv } from "../../dialect.js";
-import { AgentQuestions } from "../../kit/stream-json/agent-questions.js";
-import { MessageReader } from "../../kit/stream-json/read-messages.js";
-import { SentRequests } from "../../kit/stream-json/sent-requests.js";
+import { AgentQuestions } from "../../kit/stream-json/host/agent-questions.js";
+import { MessageReader } from "../../kit/stream-json/host/read-messages.js";
+import { SentRequests } from "../../kit/stream-json/host/sent-requests.js";
 import { TurnReader } from "../../kit/turn-reader.js";
 
 /** A prompt on the wire whose turn has not begun. */

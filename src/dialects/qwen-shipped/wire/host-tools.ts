@@ -1,5 +1,5 @@
 /** Qwen Code's names of the tools that its side answers itself. */
-import { askUserTool } from "../../kit/stream-json/host-tools.js";
+import { askUserTool } from "../../kit/host-tools.js";
 
 export const ASK_USER = askUserTool("ask_user_question");
 export const STRUCTURED = "structured_output";

@@ -1,5 +1,5 @@
 /** A turn of the agent's side, with the times and counts for its `result`. */
-import type { Event } from "../../../core/event.js";
+import type { Event } from "../../../../core/event.js";
 
 export interface CountedCall {
   name: string;

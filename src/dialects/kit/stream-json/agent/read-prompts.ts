@@ -1,9 +1,9 @@
 /** Reads the prompt of a `user` line. */
-import type { Part } from "../../../core/content.js";
-import type { OpOf } from "../../../core/op.js";
-import { textPart } from "../../../core/content.js";
-import { address, type AnySession, type Asked } from "./agent-session.js";
-import type { Given, Prompt } from "./wire.js";
+import type { Part } from "../../../../core/content.js";
+import type { OpOf } from "../../../../core/op.js";
+import { textPart } from "../../../../core/content.js";
+import { address, type AnySession, type Asked } from "./session.js";
+import type { Given, Prompt } from "../wire.js";
 
 type Addressed = Pick<AnySession, "env" | "session" | "sessionId">;
 

@@ -1,20 +1,20 @@
 /** The agent's side of a stream-json wire: one session, whose prompts are answered in order, each by exactly one `result`. */
-import type { Fault } from "../../../core/errors.js";
-import type { Event, EventOf } from "../../../core/event.js";
-import type { Op } from "../../../core/op.js";
-import type { Launch } from "../../../core/wire.js";
-import type { Out, Side, Step } from "../../dialect.js";
-import { echo } from "../issues.js";
-import { NOTHING, together } from "../step.js";
-import { ask, control, isDrained, released } from "./agent-intake.js";
-import { address, type Asked, type Control } from "./agent-session.js";
-import type { AgentWire } from "./agent-wire.js";
+import type { Fault } from "../../../../core/errors.js";
+import type { Event, EventOf } from "../../../../core/event.js";
+import type { Op } from "../../../../core/op.js";
+import type { Launch } from "../../../../core/wire.js";
+import type { Out, Side, Step } from "../../../dialect.js";
+import { echo } from "../../issues.js";
+import { NOTHING, together } from "../../step.js";
+import { ask, control, isDrained, released } from "./intake.js";
+import { address, type Asked, type Control } from "./session.js";
+import type { AgentWire } from "./wire.js";
 import { commandText } from "./command-text.js";
 import { readHostLine, type HostLine } from "./read-host-lines.js";
 import { askedBy } from "./read-prompts.js";
-import { uuidOf } from "./uuid.js";
-import type { HostResponse } from "./wire.js";
-import { refusal } from "./write-lines.js";
+import { uuidOf } from "../uuid.js";
+import type { HostResponse } from "../wire.js";
+import { refusal } from "../write-lines.js";
 
 export function streamJsonAgent<Request extends { subtype: string }, Pending extends Control>(
   wire: AgentWire<Request, Pending>,

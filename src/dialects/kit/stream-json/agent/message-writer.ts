@@ -4,12 +4,12 @@
  * and the message itself, then `message_stop`. Usage goes with the last message of a call, so each message is held until the next one
  * begins.
  */
-import type { Usage } from "../../../core/event.js";
-import { addUsage } from "../../../core/usage.js";
-import type { Out } from "../../dialect.js";
-import { uuidOf } from "./uuid.js";
-import type { Block } from "./wire.js";
-import { assistantLine, streamLine, type Envelope, type WireMessage } from "./write-lines.js";
+import type { Usage } from "../../../../core/event.js";
+import { addUsage } from "../../../../core/usage.js";
+import type { Out } from "../../../dialect.js";
+import { uuidOf } from "../uuid.js";
+import type { Block } from "../wire.js";
+import { assistantLine, streamLine, type Envelope, type WireMessage } from "../write-lines.js";
 
 type Kind = "text" | "thinking";
 

@@ -1,12 +1,12 @@
 /** The parts of an agent's side that differ between stream-json wires. */
-import type { Fault } from "../../../core/errors.js";
-import type { Event, EventOf } from "../../../core/event.js";
-import type { Op, OpOf } from "../../../core/op.js";
-import type { Launch } from "../../../core/wire.js";
-import type { Out, Step } from "../../dialect.js";
-import type { AgentSession, Control, Outcome } from "./agent-session.js";
+import type { Fault } from "../../../../core/errors.js";
+import type { Event, EventOf } from "../../../../core/event.js";
+import type { Op, OpOf } from "../../../../core/op.js";
+import type { Launch } from "../../../../core/wire.js";
+import type { Out, Step } from "../../../dialect.js";
+import type { AgentSession, Control, Outcome } from "./session.js";
 import type { Refused } from "./read-host-lines.js";
-import type { HostResponse } from "./wire.js";
+import type { HostResponse } from "../wire.js";
 
 /** Events that become lines of a turn, or around one. */
 export type TurnEvent = Exclude<

@@ -1,8 +1,8 @@
 /** Reads a line of the host: its kind, or its problem and the answer to it. */
 import * as v from "valibot";
-import { isRecord } from "../../../core/values/json-object.js";
-import { echo, issuesOf, shapeOf, stringField } from "../issues.js";
-import { CancelRequest, content, HostResponse, Prompt } from "./wire.js";
+import { isRecord } from "../../../../core/values/json-object.js";
+import { echo, issuesOf, shapeOf, stringField } from "../../issues.js";
+import { CancelRequest, content, HostResponse, Prompt } from "../wire.js";
 
 export type HostLine<Request> =
   | { prompt: Prompt }

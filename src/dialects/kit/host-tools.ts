@@ -1,5 +1,5 @@
 /** Tools that the agent's side serves itself: a question for the user, and the result for a schema. Each wire has its own names for them. */
-import type { HostTool, SessionConfig } from "../../../core/config.js";
+import type { HostTool, SessionConfig } from "../../core/config.js";
 
 const ASK_USER: Omit<HostTool, "name"> = {
   description:

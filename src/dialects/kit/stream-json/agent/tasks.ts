@@ -1,6 +1,6 @@
 /** The sub-agents of a call, as the agent's side tracks them. */
 import * as v from "valibot";
-import type { Usage } from "../../../core/event.js";
+import type { Usage } from "../../../../core/event.js";
 
 const Tasks = v.looseObject({
   tasks: v.array(v.looseObject({ name: v.string(), prompt: v.string(), agent: v.optional(v.string()) })),

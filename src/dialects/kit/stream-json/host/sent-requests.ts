@@ -1,10 +1,10 @@
 /** Control requests of a host without an answer yet. */
-import type { Fault } from "../../../core/errors.js";
-import { isRecord } from "../../../core/values/json-object.js";
-import type { Out, SideEnv } from "../../dialect.js";
-import { stringField } from "../issues.js";
-import { uuidOf } from "./uuid.js";
-import { controlRequestLine } from "./write-lines.js";
+import type { Fault } from "../../../../core/errors.js";
+import { isRecord } from "../../../../core/values/json-object.js";
+import type { Out, SideEnv } from "../../../dialect.js";
+import { stringField } from "../../issues.js";
+import { uuidOf } from "../uuid.js";
+import { controlRequestLine } from "../write-lines.js";
 
 /** An answer: the purpose of its request, and the data or the fault. */
 export interface RequestAnswer<Purpose> {

@@ -1,12 +1,12 @@
 /** Holds prompts and control requests that wait for the session, for servers or for their turn, within bounds. */
-import { QUEUE_LIMIT } from "../../../core/limits.js";
-import type { Op } from "../../../core/op.js";
-import { roughSize } from "../../../core/queue.js";
-import type { Out, Step } from "../../dialect.js";
-import { together } from "../step.js";
-import type { AgentSession, Asked, Control } from "./agent-session.js";
-import type { AgentWire } from "./agent-wire.js";
-import { refusal } from "./write-lines.js";
+import { QUEUE_LIMIT } from "../../../../core/limits.js";
+import type { Op } from "../../../../core/op.js";
+import { roughSize } from "../../../../core/queue.js";
+import type { Out, Step } from "../../../dialect.js";
+import { together } from "../../step.js";
+import type { AgentSession, Asked, Control } from "./session.js";
+import type { AgentWire } from "./wire.js";
+import { refusal } from "../write-lines.js";
 
 /** The total size of held prompts. */
 const HELD_BYTES = 32 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** The state of the agent's side on every stream-json wire: one process, one session, and its prompts in order. */
-import type { SessionConfig } from "../../../core/config.js";
-import type { Event, EventOf } from "../../../core/event.js";
-import type { Op, OpOf } from "../../../core/op.js";
-import type { SideEnv } from "../../dialect.js";
+import type { SessionConfig } from "../../../../core/config.js";
+import type { Event, EventOf } from "../../../../core/event.js";
+import type { Op, OpOf } from "../../../../core/op.js";
+import type { SideEnv } from "../../../dialect.js";
 import type { Questions } from "./questions.js";
-import type { Prompt } from "./wire.js";
-import type { Envelope } from "./write-lines.js";
+import type { Prompt } from "../wire.js";
+import type { Envelope } from "../write-lines.js";
 
 /** The answer to a prompt without a turn: the text of a command, or the problem. */
 export type Outcome = { text: string } | { problem: string };

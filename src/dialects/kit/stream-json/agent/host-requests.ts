@@ -1,11 +1,11 @@
 /** The agent's requests to its host: each is asked in the wire's own form, or answered here. */
 import * as v from "valibot";
-import type { EventOf } from "../../../core/event.js";
-import type { Op } from "../../../core/op.js";
-import { Questions } from "../../../core/question.js";
-import type { Out, Step } from "../../dialect.js";
-import { address, type AnySession } from "./agent-session.js";
-import { answersIn, inputOf } from "./user-questions.js";
+import type { EventOf } from "../../../../core/event.js";
+import type { Op } from "../../../../core/op.js";
+import { Questions } from "../../../../core/question.js";
+import type { Out, Step } from "../../../dialect.js";
+import { address, type AnySession } from "./session.js";
+import { answersIn, inputOf } from "../user-questions.js";
 
 const ToolCall = v.looseObject({ name: v.string(), args: v.record(v.string(), v.unknown()) });
 const Message = v.looseObject({ server: v.string(), message: v.unknown() });

@@ -1,11 +1,11 @@
 /** Reads the lines of an agent in a turn (messages, deltas, results of tools) as the turn's events. */
-import { textPart, type Part } from "../../../core/content.js";
-import type { Event } from "../../../core/event.js";
-import { isRecord } from "../../../core/values/json-object.js";
-import { canonicalTool, categoryOf } from "../../../core/names.js";
-import { stringField } from "../issues.js";
-import type { TurnReader } from "../turn-reader.js";
-import type { Block, BlockDelta, BlockStart } from "./wire.js";
+import { textPart, type Part } from "../../../../core/content.js";
+import type { Event } from "../../../../core/event.js";
+import { isRecord } from "../../../../core/values/json-object.js";
+import { canonicalTool, categoryOf } from "../../../../core/names.js";
+import { stringField } from "../../issues.js";
+import type { TurnReader } from "../../turn-reader.js";
+import type { Block, BlockDelta, BlockStart } from "../wire.js";
 
 export class MessageReader {
   readonly #told: TurnReader;

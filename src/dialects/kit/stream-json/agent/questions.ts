@@ -3,14 +3,14 @@
  * one after another, as hosts answer them; messages to servers go out at once.
  */
 import * as v from "valibot";
-import type { SessionConfig } from "../../../core/config.js";
-import type { Call, EventOf } from "../../../core/event.js";
-import { sameJson } from "../../../core/values/json-object.js";
-import type { Answer, Op } from "../../../core/op.js";
-import type { Out, SideEnv, Step } from "../../dialect.js";
-import { uuidOf } from "./uuid.js";
-import { McpAnswer, Permission, type HostResponse } from "./wire.js";
-import { controlRequestLine, takenBack } from "./write-lines.js";
+import type { SessionConfig } from "../../../../core/config.js";
+import type { Call, EventOf } from "../../../../core/event.js";
+import { sameJson } from "../../../../core/values/json-object.js";
+import type { Answer, Op } from "../../../../core/op.js";
+import type { Out, SideEnv, Step } from "../../../dialect.js";
+import { uuidOf } from "../uuid.js";
+import { McpAnswer, Permission, type HostResponse } from "../wire.js";
+import { controlRequestLine, takenBack } from "../write-lines.js";
 
 /** The fields of `can_use_tool` that differ from wire to wire. */
 export interface QuestionForm {

@@ -1,7 +1,7 @@
 /** The id of a session that a driven agent opens: the wire takes UUIDs, and its opener names a new session, as in the SDKs. */
-import type { OpOf } from "../../../core/op.js";
-import type { SideEnv } from "../../dialect.js";
-import { uuidOf } from "./uuid.js";
+import type { OpOf } from "../../../../core/op.js";
+import type { SideEnv } from "../../../dialect.js";
+import { uuidOf } from "../uuid.js";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -1,16 +1,16 @@
 /** Questions of a driven agent: permissions for its calls, questions to the user, and messages for the MCP servers of our host. */
 import * as v from "valibot";
-import type { Call, Event } from "../../../core/event.js";
-import { isRecord } from "../../../core/values/json-object.js";
-import type { Answer, OpOf } from "../../../core/op.js";
-import type { Out, Step } from "../../dialect.js";
-import { QuestionAnswers, type Questions } from "../../../core/question.js";
-import { NOTHING, together } from "../step.js";
-import type { KnownCall, TurnReader } from "../turn-reader.js";
+import type { Call, Event } from "../../../../core/event.js";
+import { isRecord } from "../../../../core/values/json-object.js";
+import type { Answer, OpOf } from "../../../../core/op.js";
+import type { Out, Step } from "../../../dialect.js";
+import { QuestionAnswers, type Questions } from "../../../../core/question.js";
+import { NOTHING, together } from "../../step.js";
+import type { KnownCall, TurnReader } from "../../turn-reader.js";
 import { callOf } from "./read-messages.js";
-import { questionsIn, withAnswers } from "./user-questions.js";
-import type { McpMessage, PermissionRequest } from "./wire.js";
-import { granted, refusal } from "./write-lines.js";
+import { questionsIn, withAnswers } from "../user-questions.js";
+import type { McpMessage, PermissionRequest } from "../wire.js";
+import { granted, refusal } from "../write-lines.js";
 
 /** The running turn, and its calls that our host denied. */
 export interface AskedTurn {
