@@ -61,7 +61,7 @@ const SessionRow = v.looseObject({
 export type SessionRow = Known<v.InferOutput<typeof SessionRow>>;
 
 /**
- * What a call does: `info` reads, `edit` changes files, `exec` runs commands or reaches the network, `mcp` is a tool of an MCP server.
+ * The effect of a call: `info` reads, `edit` changes files, `exec` runs commands or reaches the network, `mcp` is a tool of an MCP server.
  */
 export const Category = v.picklist(["info", "edit", "exec", "mcp"]);
 export type Category = v.InferOutput<typeof Category>;

@@ -71,7 +71,27 @@ export class ResultOfEvents {
         this.#usage = event.usage ?? this.#usage;
         this.#fault = event.fault;
         return;
+      case "session.updated":
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "turn.started":
+      case "user.message":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "compaction":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        return;
       default:
+        event satisfies never;
         return;
     }
   }

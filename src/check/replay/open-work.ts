@@ -35,7 +35,29 @@ export class OpenWork {
       case "tool.ended":
         this.#calls.delete(event.call);
         return;
+      case "session.ready":
+      case "session.updated":
+      case "session.ended":
+      case "session.changed":
+      case "closed":
+      case "user.message":
+      case "tool.delta":
+      case "tool.started":
+      case "tool.progress":
+      case "approval.requested":
+      case "approval.settled":
+      case "host.request":
+      case "host.settled":
+      case "usage":
+      case "compaction":
+      case "notice":
+      case "catalog.updated":
+      case "reply":
+      case "error":
+      case "other":
+        return;
       default:
+        event satisfies never;
         return;
     }
   }

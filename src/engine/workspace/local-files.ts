@@ -194,7 +194,7 @@ function tooLarge(path: string, size: string, maxBytes: number): ParleyError {
   return toolError(`Failed to read file ${path}: it has ${size}, and ${maxBytes} bytes are the limit. Read a part with Bash.`);
 }
 
-export function fileError(doing: string, path: string, error: unknown): ParleyError {
+function fileError(doing: string, path: string, error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   return toolError(`Failed to ${doing} ${path}: ${systemReason(error)}`, error);
 }

@@ -99,7 +99,28 @@ function activityOf(event: Event, titleOf: (call: string) => string | undefined)
       return event.phase === "started" ? "Summing up the conversation" : "Waiting for the model";
     case "notice":
       return event.kind === "retry" ? "Waiting to ask again" : undefined;
+    case "session.ready":
+    case "session.updated":
+    case "session.ended":
+    case "session.changed":
+    case "closed":
+    case "turn.started":
+    case "turn.ended":
+    case "text.done":
+    case "thinking.done":
+    case "user.message":
+    case "tool.requested":
+    case "tool.progress":
+    case "approval.settled":
+    case "host.settled":
+    case "usage":
+    case "catalog.updated":
+    case "reply":
+    case "error":
+    case "other":
+      return undefined;
     default:
+      event satisfies never;
       return undefined;
   }
 }
