@@ -3,7 +3,7 @@
  * scene that does not go well throws.
  */
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { loadDialect } from "../../dist/lib/dialects.js";
 import { Driven, EVENT_MS, expect, untilNextMinute } from "./driven.mjs";

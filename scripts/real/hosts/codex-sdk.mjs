@@ -53,7 +53,7 @@ async function command(sandboxMode, file, status) {
 async function failed(started, more, end) {
   try {
     const { events } = await started.runStreamed("#slow", more);
-    for await (const { type } of events) if (type === "turn.started") setTimeout(end, 1000);
+    for await (const { type } of events) if (type === "turn.started") setTimeout(() => end(), 1000);
   } catch (error) {
     return error.message;
   }
