@@ -13,62 +13,46 @@ import { apiPage } from "./api-docs.mjs";
 import { agentsPage } from "./real/page.mjs";
 import { SCENES } from "./real/scenes.mjs";
 
-/** What each word means, and the word to avoid. */
-const WORDS = {
-  "session.open": ["Open a session; `session` is the handle that later ops use.", "start, create"],
-  "session.configure": ["Change the session; the mode counts from the next call on, the rest from the next turn on.", "update, set"],
-  "session.seed": ["Prior context, before the first prompt.", "history, context"],
-  "session.close": ["End the session.", "stop, kill"],
-  "session.list": ["Which sessions there are.", ""],
-  "session.watch": ["Each change of a session's row is told from now on, or no more; a hub takes it.", "subscribe"],
-  "session.rewind": [
-    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left, why?}`.",
-    "undo, revert",
-  ],
-  "session.delete": ["Remove a stored session for good; one that is open is refused.", "remove"],
-  "provider.set": ["Where a provider is reached.", "register"],
-  "turn.prompt": ["What the user wants; begins a turn, or waits behind one.", "message, input, query"],
-  "turn.steer": ["A word to the running turn.", "interject"],
-  "turn.interrupt": ["End a turn, running or queued.", "stop, cancel, abort"],
-  "approval.answer": [
-    'Allow or deny calls that wait, by call id. `grant` says how far a yes reaches in the session: `call`, `prefix` (what the question `covers`), `tool`, `category`; `keep: "project"` keeps it for the workspace.',
-    "permission",
-  ],
-  "host.answer": ["What the host says to a `host.request`.", "callback"],
-  "command.suggest": ["Suggestions for `/` and `@`.", "complete, hint"],
-  ping: ["Are you there?", "heartbeat"],
-  shutdown: ["`drained`: when what runs has ended. `now`: interrupt first.", "exit, quit"],
-  other: ["What a dialect says and the vocabulary has no word for; passed on.", "unknown, raw"],
-  "session.ready": ["The session can be used.", "init, started"],
-  "session.updated": ["The session changed; answers `session.configure`.", "config_changed"],
-  "session.ended": ["The session is over.", ""],
-  "session.changed": ["A row of a hub's `session.list`, as it is now.", "session_status"],
-  closed: ["The whole agent is gone; the last event.", "goodbye"],
-  "turn.started": ["A turn began.", "stream_start"],
-  "turn.ended": ["A turn ended: exactly one for each start.", "finish, result"],
-  "text.delta": ["A piece of the answer.", "chunk, token"],
-  "text.done": ["A whole block of the answer.", "message"],
-  "thinking.delta": ["A piece of the model's reasoning.", "thought, reasoning"],
-  "thinking.done": ["A whole block of it.", ""],
-  "user.message": ["What the user said: in a replay, and live from a hub, which says `by` which client.", ""],
-  "tool.requested": ["The model calls a tool, with its whole arguments.", "tool_use, tool_call"],
-  "tool.delta": ["A piece of a call's arguments, as JSON text.", ""],
-  "tool.started": ["The call runs.", "tool_running"],
-  "tool.progress": ["What a running call tells.", "update, chunk"],
-  "tool.ended": ["What came of the call: exactly one for each request.", "tool_result"],
-  "approval.requested": [
-    "These calls wait for an answer until the deadline; then they are denied. A call `covers` what a yes with the grant `prefix` would: commands with that beginning (`prefix`), a `tool` (`within` the workspace), pages of a `domain`.",
-    "permission, confirm",
-  ],
-  "approval.settled": ["An approval is over: answered `by` a client of a hub, expired or void.", "permission_resolved"],
-  "host.request": ["The agent needs something of the host.", "callback"],
-  "host.settled": ["It was answered, expired or is void.", ""],
-  usage: ["Token counts, disjoint.", "cost, stats"],
-  compaction: ["The conversation was shortened.", "compress"],
-  notice: ["For people.", "info, log"],
-  "catalog.updated": ["Skills, sub-agents, servers and commands that there are.", "extensions"],
-  reply: ["The answer to an op; the only place where an op fails.", "ack, response"],
-  error: ["Something failed that no op asked for.", ""],
+/** The words to avoid for a word of the vocabulary. */
+const AVOIDED = {
+  "session.open": "start, create",
+  "session.configure": "update, set",
+  "session.seed": "history, context",
+  "session.close": "stop, kill",
+  "session.watch": "subscribe",
+  "session.rewind": "undo, revert",
+  "session.delete": "remove",
+  "provider.set": "register",
+  "turn.prompt": "message, input, query",
+  "turn.steer": "interject",
+  "turn.interrupt": "stop, cancel, abort",
+  "approval.answer": "permission",
+  "host.answer": "callback",
+  "command.suggest": "complete, hint",
+  ping: "heartbeat",
+  shutdown: "exit, quit",
+  other: "unknown, raw",
+  "session.ready": "init, started",
+  "session.updated": "config_changed",
+  "session.changed": "session_status",
+  closed: "goodbye",
+  "turn.started": "stream_start",
+  "turn.ended": "finish, result",
+  "text.delta": "chunk, token",
+  "text.done": "message",
+  "thinking.delta": "thought, reasoning",
+  "tool.requested": "tool_use, tool_call",
+  "tool.started": "tool_running",
+  "tool.progress": "update, chunk",
+  "tool.ended": "tool_result",
+  "approval.requested": "permission, confirm",
+  "approval.settled": "permission_resolved",
+  "host.request": "callback",
+  usage: "cost, stats",
+  compaction: "compress",
+  notice: "info, log",
+  "catalog.updated": "extensions",
+  reply: "ack, response",
 };
 
 const FILE = "docs/vocabulary.md";
@@ -89,6 +73,12 @@ ${table(schema.definitions.op, OP_META)}
 ## Events: agent to host
 
 ${table(schema.definitions.event, META)}
+
+## Shapes
+
+Ops and events share these. \`parley schema native\` has them below \`$defs\`, with every key of every op and event explained.
+
+${shapes(schema.$defs)}
 
 ## Grammar
 
@@ -325,16 +315,31 @@ function covered(covers) {
 }
 
 function table({ oneOf }, meta) {
-  const rows = oneOf.map(({ properties, required = [] }) => {
+  const rows = oneOf.map(({ description, properties, required = [] }) => {
     const name = properties.type.const;
-    if (WORDS[name] === undefined) throw new Error(`scripts/docs.mjs has no words for ${name}`);
-    const [meaning, avoid] = WORDS[name];
     const fields = Object.entries(properties)
       .filter(([key]) => !meta.has(key) || (key === "turn" && required.includes(key)))
       .map(([key, value]) => `\`${key}${required.includes(key) ? "" : "?"}\`${values(value)}`);
-    return `| \`${name}\` | ${meaning} | ${fields.join(", ") || "–"} | ${avoid || "–"} |`;
+    return `| \`${name}\` | ${description} | ${fields.join(", ") || "–"} | ${AVOIDED[name] ?? "–"} |`;
   });
   return ["| word | meaning | fields | not |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function shapes(defs) {
+  const tables = Object.entries(defs).flatMap(([name, { description, ...shape }]) => {
+    if (name === "Meta") return [];
+    const all = [shape, ...(shape.oneOf ?? shape.anyOf ?? [])].flatMap(({ properties = {}, required = [] }) =>
+      Object.entries(properties).map(([key, value]) => [key, value, required]),
+    );
+    const rows = new Map(
+      all.map(([key, value, required]) => [
+        key,
+        `| \`${key}${required.includes(key) ? "" : "?"}\` | ${value.description}${values(value)} |`,
+      ]),
+    );
+    return [`### ${name}\n\n${description}\n\n| key | |\n|---|---|\n${[...rows.values()].join("\n")}`];
+  });
+  return tables.join("\n\n");
 }
 
 function values({ enum: options }) {

@@ -32,7 +32,7 @@ export const Usage = v.looseObject({
 export type Usage = Known<v.InferOutput<typeof Usage>>;
 
 /** An open approval (`call`) or host request (`request`). `since` and `deadline` are milliseconds since 1970. */
-const Need = v.looseObject({
+export const Need = v.looseObject({
   call: v.optional(text),
   request: v.optional(text),
   title: text,
@@ -45,7 +45,7 @@ export type Need = Known<v.InferOutput<typeof Need>>;
  * A session as a hub lists it. `waiting`: for a person. `parked`: no process works on it, and the next op brings it back; it may have `needs`
  * all the same. `clients` counts those that are attached.
  */
-const SessionRow = v.looseObject({
+export const SessionRow = v.looseObject({
   session: text,
   sessionId: v.optional(text),
   name: v.optional(text),
