@@ -1,11 +1,15 @@
 /** Agent → host, read: each line becomes events and answers. An unreadable line becomes an error, and the session goes on. */
 import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
-import type { Event, EventOf } from "../../../core/event.js";
+import type { Event } from "../../../core/event.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { SideEnv, Step } from "../../dialect.js";
+import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
-import { together } from "../../kit/step.js";
+import { stepOf, together } from "../../kit/step.js";
+import { onChanged, onInterrupted } from "../../kit/stream-json/host/changes.js";
+import { onReady } from "../../kit/stream-json/host/session.js";
+import { turnOf } from "../../kit/stream-json/host/turns.js";
 import { refuseUnread } from "../../kit/stream-json/host/agent-questions.js";
 import { Assistant, asked as questions, Init, type PermissionAsked, ResultMeta, StreamEvent, ToolProgress } from "../wire/event-records.js";
 import { ASK_USER } from "../wire/host-tools.js";
@@ -13,13 +17,14 @@ import { modeNamed } from "../wire/names.js";
 import { coversIn, readUpdates, updateFor } from "../wire/permissions.js";
 import { hookCancelled, onHook } from "./hooks.js";
 import { onSystem } from "./read-system.js";
-import { onAssistant, onResult, onStreamed, onUser, turnOf } from "./read-turns.js";
-import type { HostState, Purpose } from "./state.js";
+import { onAssistant, onResult, onStreamed, onUser } from "./read-turns.js";
+import type { HostState } from "./state.js";
 import { catalogue, gathered, updated } from "./surroundings.js";
 
 export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
   const type = stringField(rec, "type");
-  if (!isRecord(rec) || type === undefined) return told([bad(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state)]);
+  if (!isRecord(rec) || type === undefined)
+    return stepOf([protocolError(`The agent wrote a line that is ${shapeOf(rec)} without a "type"`, state.session)]);
   if (type === "control_response") return onResponse(rec["response"], state);
   if (!state.isReady) return onEarly(type, rec, state);
   switch (type) {
@@ -27,36 +32,27 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
       return onRequest(rec, state, env);
     case "control_cancel_request": {
       const request_id = stringField(rec, "request_id") ?? "";
-      return told([...hookCancelled(request_id, state), ...state.questions.cancelled(request_id, state.session)]);
+      return stepOf([...hookCancelled(request_id, state), ...state.questions.cancelled(request_id, state.session)]);
     }
     case "system":
-      return told(v.is(Init, rec) ? onInit(rec, state, env) : onSystem(rec, state));
+      return stepOf(v.is(Init, rec) ? onInit(rec, state, env) : onSystem(rec, state));
     case "assistant":
-      return told(onMessage(rec, state, env));
+      return stepOf(onMessage(rec, state, env));
     case "stream_event":
-      return told(onStreamEvent(rec, state, env));
+      return stepOf(onStreamEvent(rec, state, env));
     case "user": {
       const metas = Array.isArray(rec["tool_result_meta"]) ? rec["tool_result_meta"].filter((meta) => v.is(ResultMeta, meta)) : [];
-      return told(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, metas, state.running));
+      return stepOf(onUser(isRecord(rec["message"]) ? rec["message"]["content"] : undefined, metas, state.running));
     }
     case "tool_progress":
-      return told(v.is(ToolProgress, rec) ? onProgress(rec, state) : []);
+      return stepOf(v.is(ToolProgress, rec) ? onProgress(rec, state) : []);
     case "result":
-      return told(onResult(rec, state, env));
+      return stepOf(onResult(rec, state, env));
     case "keep_alive":
-      return told([]);
+      return stepOf([]);
     default:
-      return told([{ type: "other", session: state.session, name: type, data: rec }]);
+      return stepOf([{ type: "other", session: state.session, name: type, data: rec }]);
   }
-}
-
-/** A step of events alone. */
-function told(events: Event[]): Step<Event> {
-  return { in: events, out: [] };
-}
-
-function bad(message: string, { session }: HostState): Event {
-  return { type: "error", session, fault: { code: "protocol", message, retryable: false } };
 }
 
 function underOf(rec: Record<string, unknown>): string | undefined {
@@ -68,12 +64,12 @@ function onEarly(type: string, rec: Record<string, unknown>, state: HostState): 
   if (type === "control_request") {
     const request_id = stringField(rec, "request_id");
     if (request_id !== undefined && v.is(questions.mcp_message, rec["request"]))
-      return told(state.questions.message(request_id, rec["request"], state.session));
+      return stepOf(state.questions.message(request_id, rec["request"], state.session));
     if (request_id !== undefined && v.is(questions.hook_callback, rec["request"])) return onHook(request_id, rec["request"], state);
   }
   const errors = type === "result" && Array.isArray(rec["errors"]) ? rec["errors"].filter((error) => typeof error === "string") : [];
   if (errors.length > 0) state.refused = { code: "config", message: errors.join("; "), retryable: false };
-  return told([]);
+  return stepOf([]);
 }
 
 // --- a turn ---
@@ -100,10 +96,10 @@ function isBehindTurn(rec: Record<string, unknown>, { running }: HostState): boo
 }
 
 function onMessage(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
-  if (!v.is(Assistant, rec)) return [bad(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state)];
+  if (!v.is(Assistant, rec)) return [protocolError(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state.session)];
   if (isBehindTurn(rec, state)) return [];
   const { begun, turn } = turnOf(state, env);
-  return turn === undefined ? begun : [...begun, ...onAssistant(rec, turn)];
+  return [...begun, ...onAssistant(rec, turn)];
 }
 
 function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
@@ -112,7 +108,7 @@ function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: Side
   if (!v.is(StreamEvent, event)) return [];
   if (state.running === undefined && (event.type !== "message_start" || isBehindTurn(rec, state))) return [];
   const { begun, turn } = turnOf(state, env);
-  return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
+  return [...begun, ...onStreamed(event, underOf(rec), turn)];
 }
 
 function onProgress({ tool_use_id, elapsed_time_seconds }: v.InferOutput<typeof ToolProgress>, { running }: HostState): Event[] {
@@ -123,45 +119,28 @@ function onProgress({ tool_use_id, elapsed_time_seconds }: v.InferOutput<typeof 
 
 function onResponse(response: unknown, state: HostState): Step<Event> {
   const answer = state.requests.take(response);
-  if (answer === undefined) return told([]);
+  if (answer === undefined) return stepOf([]);
   const { purpose, fault, data } = answer;
   switch (purpose.for) {
     case "initialize":
-      return told(onInitialized(fault, data, state));
+      return stepOf(onInitialized(fault, data, state));
     case "interrupt":
-      if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
-      return told(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
+      return stepOf(onInterrupted(purpose.op, fault, state));
     case "change":
-      return told(onChanged(purpose, fault, state));
+      return stepOf(onChanged(purpose.change, fault, state));
     default:
       purpose satisfies never;
-      return told([]);
+      return stepOf([]);
   }
-}
-
-function answerTo(to: string, parent: string, fault: Fault | undefined, { session }: HostState): Event {
-  return { type: "reply", to, status: fault === undefined ? "ok" : "error", session, parent, ...(fault !== undefined && { fault }) };
 }
 
 const Row = v.looseObject({ name: v.string(), description: v.optional(v.string()), argumentHint: v.optional(v.string()) });
 
 function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState): Event[] {
-  if (fault !== undefined) {
-    state.refused = fault;
-    return [];
-  }
-  state.isReady = true;
-  const { session, opener, sessionId, config } = state;
+  const ready = onReady({ fault, capabilities: { images: true } }, state);
+  if (ready === undefined) return [];
   state.catalogue.commands = rows(data["commands"]);
   state.catalogue.subagents = rows(data["agents"]);
-  const ready: EventOf<"session.ready"> = {
-    type: "session.ready",
-    session,
-    ...(opener !== undefined && { parent: opener }),
-    ...(sessionId !== undefined && { sessionId }),
-    config: { ...(config.model !== undefined && { model: config.model }), mode: config.mode ?? "default" },
-    capabilities: { approvals: true, thinking: true, catalog: true, images: true },
-  };
   return [ready, catalogue(state), ...state.lost.splice(0)];
 }
 
@@ -174,38 +153,25 @@ function rows(list: unknown): HostState["catalogue"]["commands"] {
   }));
 }
 
-function onChanged({ change }: Extract<Purpose, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
-  change.left--;
-  change.fault ??= fault;
-  if (change.left > 0) return [];
-  const { op } = change;
-  if (change.fault !== undefined) return op.id === undefined ? [] : [answerTo(op.type, op.id, change.fault, state)];
-  state.config = { ...state.config, ...op.patch };
-  const { session, sessionId } = state;
-  const event: EventOf<"session.updated"> = { type: "session.updated", session, config: op.patch };
-  return [{ ...event, ...(sessionId !== undefined && { sessionId }), ...(op.id !== undefined && { parent: op.id }) }];
-}
-
 // --- questions of the agent ---
 
 function onRequest(rec: Record<string, unknown>, state: HostState, env: SideEnv): Step<Event> {
   const request_id = stringField(rec, "request_id");
   const asked = rec["request"];
   const subtype = stringField(asked, "subtype") ?? "";
-  if (request_id === undefined) return told([bad("The agent wrote a control_request without a request_id", state)]);
+  if (request_id === undefined) return stepOf([protocolError("The agent wrote a control_request without a request_id", state.session)]);
   if (v.is(questions.can_use_tool, asked)) return onPermission(request_id, asked, state, env);
   if (v.is(questions.hook_callback, asked)) return onHook(request_id, asked, state);
-  if (v.is(questions.mcp_message, asked)) return told(state.questions.message(request_id, asked, state.session));
+  if (v.is(questions.mcp_message, asked)) return stepOf(state.questions.message(request_id, asked, state.session));
   return { in: [], out: [refuseUnread(request_id, subtype, Object.hasOwn(questions, subtype))] };
 }
 
 function onPermission(request_id: string, asked: PermissionAsked, state: HostState, env: SideEnv): Step<Event> {
   const { begun, turn } = turnOf(state, env);
-  if (turn === undefined) return told(begun);
   const question = asked.tool_name === ASK_USER.name ? state.questions.forUser(request_id, asked, turn) : undefined;
-  if (question !== undefined) return together(told(begun), question);
+  if (question !== undefined) return together(stepOf(begun), question);
   if (state.config.mode === "yolo" && asked["requires_user_interaction"] !== true)
-    return together(told(begun), state.questions.allowed(request_id, asked, turn));
+    return together(stepOf(begun), state.questions.allowed(request_id, asked, turn));
   const suggestions = readUpdates(asked.permission_suggestions);
   const covers = coversIn(suggestions, asked.tool_name);
   const shown = {
@@ -217,5 +183,5 @@ function onPermission(request_id: string, asked: PermissionAsked, state: HostSta
       return updatedPermissions.length === 0 ? {} : { updatedPermissions };
     },
   };
-  return together(told(begun), state.questions.permission(request_id, asked, shown, turn));
+  return together(stepOf(begun), state.questions.permission(request_id, asked, shown, turn));
 }

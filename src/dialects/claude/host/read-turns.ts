@@ -1,31 +1,17 @@
 /** Agent → host, read: the lines of a turn up to its `result`. */
 import * as v from "valibot";
-import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
 import { addUsage } from "../../../core/usage.js";
 import type { SideEnv } from "../../dialect.js";
 import { stringField } from "../../kit/issues.js";
 import { resultParts, userBlocks } from "../../kit/stream-json/host/read-messages.js";
+import { endTurn, failedEnd, isPassing, released, type TurnEnd, turnOf } from "../../kit/stream-json/host/turns.js";
 import { content } from "../../kit/stream-json/wire.js";
 import type { Assistant, ResultMeta, StreamEvent } from "../wire/event-records.js";
 import { isEmpty, ModelUsage, readUsage, WireUsage } from "../wire/usage.js";
-import { type HostState, type RunningTurn, startTurn } from "./state.js";
-
-/** The turn of a line. Claude Code may begin a turn by itself, to report on a background task. */
-export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
-  if (state.running !== undefined) return { begun: [], turn: state.running };
-  const begun = startTurn(state.prompts.shift() ?? { turn: env.stamp().id, op: undefined }, state);
-  return { begun, turn: state.running };
-}
+import type { HostState, RunningTurn } from "./state.js";
 
 // --- messages ---
-
-/** Emits a held API failure as text if the result does not repeat it. */
-function released(turn: RunningTurn): Event[] {
-  const text = turn.complaint;
-  turn.complaint = "";
-  return text === "" ? [] : turn.told.whole("text", text);
-}
 
 export function onAssistant({ message, parent_tool_use_id, error }: Assistant, turn: RunningTurn): Event[] {
   const under = parent_tool_use_id ?? undefined;
@@ -91,8 +77,6 @@ function onResultOf(wireId: string, block: Record<string, unknown>, meta: Result
 
 // --- the end ---
 
-type End = Parameters<RunningTurn["told"]["close"]>[0];
-
 /** Ends the running turn. A result without a turn is a report on a task, or the reason for which a prompt got no turn. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const isError = rec["is_error"] === true || (stringField(rec, "subtype") ?? "").startsWith("error");
@@ -101,7 +85,6 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   if (state.running === undefined && state.prompts.length === 0)
     return [{ type: "error", session: state.session, fault: { code: "agent", message: wordsOf(rec), retryable: false } }];
   const { begun, turn } = turnOf(state, env);
-  if (turn === undefined) return begun;
   const words = wordsOf(rec);
   if (isError && turn.complaint === words) turn.complaint = "";
   const usage = v.is(WireUsage, rec["usage"]) ? readUsage(rec["usage"]) : undefined;
@@ -122,7 +105,7 @@ function finishOf(rec: Record<string, unknown>): string {
   return stringField(rec, "stop_reason") === "max_tokens" ? "length" : "stop";
 }
 
-function errorEnd(rec: Record<string, unknown>, words: string, turn: RunningTurn): End {
+function errorEnd(rec: Record<string, unknown>, words: string, turn: RunningTurn): TurnEnd {
   const subtype = stringField(rec, "subtype") ?? "";
   const reason = stringField(rec, "terminal_reason") ?? "";
   if (subtype === "error_max_turns") return { outcome: "completed", finish: "max_turns" };
@@ -132,15 +115,6 @@ function errorEnd(rec: Record<string, unknown>, words: string, turn: RunningTurn
   const retryable = status === undefined ? isPassing(message) : status === 429 || status >= 500;
   const code = subtype.startsWith("error_max") ? "limit" : "provider";
   return failedEnd({ code, message, retryable, ...(status !== undefined && { status }) });
-}
-
-export function failedEnd(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
-  return { outcome: "failed", reason: fault.message, fault };
-}
-
-/** Guesses from the message whether a retry makes sense, as there is no status. */
-function isPassing(message: string): boolean {
-  return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
 }
 
 /** The cost and the usage of the whole process, sub-agents included. */
@@ -157,10 +131,4 @@ function ownUsage({ inputTokens, outputTokens, cacheReadInputTokens = 0, cacheCr
     ...(cacheReadInputTokens > 0 && { cacheRead: cacheReadInputTokens }),
     ...(cacheCreationInputTokens > 0 && { cacheWrite: cacheCreationInputTokens }),
   };
-}
-
-export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] {
-  state.running = undefined;
-  state.questions.turnEnded();
-  return [...released(turn), ...turn.told.close(end)];
 }

@@ -2,12 +2,11 @@
 import type { Event } from "../../../core/event.js";
 import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
-import { drivenSide } from "../../kit/driven-side.js";
-import { isClean } from "../../kit/exit-message.js";
+import { drivenSide, sessionOver, takeOpen } from "../../kit/driven-side.js";
+import { cutOff } from "../../kit/stream-json/host/turns.js";
 import { openOp } from "./open.js";
 import { readEvent } from "./read-events.js";
-import { endTurn, failedEnd } from "./read-turns.js";
-import { hostState, startTurn } from "./state.js";
+import { hostState } from "./state.js";
 import { writeOp } from "./write-ops.js";
 
 export function hostSide(env: SideEnv): Side<Event, Op> {
@@ -19,25 +18,13 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     isReady: () => state.isReady,
     refusal: () => state.refused,
     session: () => state.session,
-    takeOpens() {
-      const { session, opener: op } = state;
-      state.opener = undefined;
-      return op === undefined ? [] : [{ session, op }];
-    },
+    takeOpens: () => takeOpen(state),
     end(closed, fault) {
       const { session } = state;
-      const [next] = state.running === undefined ? state.prompts.splice(0) : [];
-      const begun = next === undefined ? [] : startTurn(next, state);
-      const { running } = state;
-      const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
-      const end = isStopped ? ({ outcome: "interrupted", reason: "interrupted" } as const) : failedEnd(fault);
-      const turn = running === undefined ? [] : endTurn(running, state, end);
+      const turn = cutOff(state, fault, () => ({ outcome: "interrupted", reason: "interrupted" }));
       // Claude Code exits with 1 after an error result, which the turn's end has reported.
-      const isTold = running === undefined && closed.code === 1 && state.isFailed;
-      // The end of a running turn has the error.
-      const isNews = running === undefined && !isClean(closed) && !isTold;
-      const alone: Event[] = isNews ? [{ type: "error", session, fault }] : [];
-      return [...begun, ...turn, ...alone, { type: "session.ended", session, ...(isTold && { exit: { code: 0 } }) }];
+      const isTold = turn.length === 0 && closed.code === 1 && state.isFailed;
+      return isTold ? [{ type: "session.ended", session, exit: { code: 0 } }] : sessionOver(turn, { session, closed, fault });
     },
   });
 }

@@ -7,7 +7,9 @@ import type { SideEnv, Step } from "../../dialect.js";
 import { refused, replied, warning } from "../../kit/reply.js";
 import { wireMode } from "../wire/names.js";
 import { hookAnswered } from "./hooks.js";
-import type { Change, HostState, SentPrompt } from "./state.js";
+import { change, interrupt } from "../../kit/stream-json/host/changes.js";
+import type { SentPrompt } from "../../kit/stream-json/host/turns.js";
+import type { HostState } from "./state.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   switch (op.type) {
@@ -102,13 +104,6 @@ function namedFile({ path, uri = "" }: { path?: string | undefined; uri?: string
   return /^data:/i.test(uri) ? "" : withoutMentions(uri);
 }
 
-/** Interrupts the turn on the wire. The wire's interrupt names no turn, so another turn is refused with `noop`. */
-function interrupt(op: OpOf<"turn.interrupt">, state: HostState): Step<Event> {
-  const onWire = state.running?.told.address.turn ?? state.prompts[0]?.turn;
-  if (onWire === undefined || (op.turn !== undefined && op.turn !== onWire)) return replied(op, "noop");
-  return { in: [], out: [state.requests.send({ subtype: "interrupt" }, { for: "interrupt", op: op.id })] };
-}
-
 // --- the session ---
 
 function configure(op: OpOf<"session.configure">, state: HostState): Step<Event> {
@@ -119,7 +114,5 @@ function configure(op: OpOf<"session.configure">, state: HostState): Step<Event>
     ...(model === undefined ? [] : [{ subtype: "set_model", model }]),
     ...(thinkingBudget === undefined ? [] : [{ subtype: "set_max_thinking_tokens", max_thinking_tokens: thinkingBudget }]),
   ];
-  const change: Change = { op, left: requests.length, fault: undefined };
-  if (requests.length === 0) return replied(op, "noop");
-  return { in: [], out: requests.map((each) => state.requests.send(each, { for: "change", change })) };
+  return change(op, requests, state);
 }

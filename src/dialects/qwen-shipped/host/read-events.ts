@@ -9,12 +9,15 @@ import type { SideEnv, Step } from "../../dialect.js";
 import { protocolError } from "../../kit/bad-line.js";
 import { issuesOf, shapeOf, stringField } from "../../kit/issues.js";
 import { stepOf, together } from "../../kit/step.js";
+import { answerTo, onChanged, onInterrupted } from "../../kit/stream-json/host/changes.js";
+import { onReady } from "../../kit/stream-json/host/session.js";
+import { endTurn, turnOf } from "../../kit/stream-json/host/turns.js";
 import { refuseUnread } from "../../kit/stream-json/host/agent-questions.js";
 import { isRecord } from "../../../core/values/json-object.js";
-import type { HostState, Purpose } from "./state.js";
+import type { HostState, OwnPurpose } from "./state.js";
 import { stopAtLimit } from "./model-calls.js";
 import { modeNamed } from "../wire/names.js";
-import { endTurn, onAssistant, onResult, onStrayResult, onStreamed, onUser, turnOf } from "./read-turns.js";
+import { onAssistant, onResult, onStrayResult, onStreamed, onUser } from "./read-turns.js";
 import { asked as questions, Assistant, Init, StreamEvent } from "../wire/event-records.js";
 
 export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Event> {
@@ -35,7 +38,6 @@ export function readEvent(rec: unknown, state: HostState, env: SideEnv): Step<Ev
         return stepOf([protocolError(`The agent wrote an invalid assistant: ${issuesOf(Assistant, rec)}`, state.session)]);
       const isUnasked = isIdle(state) && rec.message.content.every(({ type: kind }) => kind !== "tool_use");
       const { begun, turn } = turnOf(state, env);
-      if (turn === undefined) return stepOf(begun);
       const said = [...begun, ...onAssistant(rec, turn)];
       return stepOf(isUnasked ? [...said, ...endTurn(turn, state, { outcome: "completed" })] : said);
     }
@@ -83,7 +85,7 @@ function onStreamEvent(rec: Record<string, unknown>, state: HostState, env: Side
   // Outside a turn only `message_start` starts one, and only if one is expected: the whole message follows.
   if (state.running === undefined && (event.type !== "message_start" || isIdle(state))) return [];
   const { begun, turn } = turnOf(state, env);
-  return [...begun, ...(turn === undefined ? [] : onStreamed(event, underOf(rec), turn))];
+  return [...begun, ...onStreamed(event, underOf(rec), turn)];
 }
 
 const IGNORED: ReadonlySet<string> = new Set(["active_goal", "goal_state"]);
@@ -172,38 +174,21 @@ function onResponse(response: unknown, state: HostState): Step<Event> {
     case "commands":
       return stepOf(fault === undefined ? gathered({ commands: namesIn(data["commands"]) }, state) : []);
     case "interrupt":
-      if (fault === undefined && state.running !== undefined) state.running.isInterrupted = true;
-      return stepOf(purpose.op === undefined ? [] : [answerTo("turn.interrupt", purpose.op, fault, state)]);
+      return stepOf(onInterrupted(purpose.op, fault, state));
     case "continue":
       return stepOf(onContinued(purpose, fault, data, state));
     case "change":
-      return stepOf(onChanged(purpose, fault, state));
+      return stepOf(onChanged(purpose.change, fault, state));
     default:
       purpose satisfies never;
       return stepOf([]);
   }
 }
 
-function answerTo(to: string, parent: string, fault: Fault | undefined, { session }: HostState): Event {
-  return { type: "reply", to, status: fault === undefined ? "ok" : "error", session, parent, ...(fault !== undefined && { fault }) };
-}
-
 function onInitialized(fault: Fault | undefined, data: Record<string, unknown>, state: HostState): Step<Event> {
-  if (fault !== undefined) {
-    state.refused = fault;
-    return stepOf([]);
-  }
-  state.isReady = true;
   state.sessionId = stringField(data, "session_id") ?? state.sessionId;
-  const { session, opener, sessionId, config } = state;
-  const ready: EventOf<"session.ready"> = {
-    type: "session.ready",
-    session,
-    ...(opener !== undefined && { parent: opener }),
-    ...(sessionId !== undefined && { sessionId }),
-    config: { ...(config.model !== undefined && { model: config.model }), mode: config.mode ?? "default" },
-    capabilities: { approvals: true, thinking: true, catalog: true, ...(isRecord(data["capabilities"]) && data["capabilities"]) },
-  };
+  const ready = onReady({ fault, capabilities: isRecord(data["capabilities"]) ? data["capabilities"] : {} }, state);
+  if (ready === undefined) return stepOf([]);
   const commands = state.requests.send({ subtype: "supported_commands" }, { for: "commands" });
   return { in: [ready, catalogue(state), ...state.lost.splice(0)], out: [commands] };
 }
@@ -214,7 +199,7 @@ function namesIn(list: unknown): string[] {
 
 /** A continued turn starts by itself. */
 function onContinued(
-  { prompt }: Extract<Purpose, { for: "continue" }>,
+  { prompt }: Extract<OwnPurpose, { for: "continue" }>,
   fault: Fault | undefined,
   data: Record<string, unknown>,
   state: HostState,
@@ -223,18 +208,6 @@ function onContinued(
   const refusal = fault ?? (data["accepted"] === true ? undefined : nothing);
   if (refusal === undefined) state.prompts.push(prompt);
   return refusal === undefined || prompt.op === undefined ? [] : [answerTo("turn.prompt", prompt.op, refusal, state)];
-}
-
-function onChanged({ change }: Extract<Purpose, { for: "change" }>, fault: Fault | undefined, state: HostState): Event[] {
-  change.left--;
-  change.fault ??= fault;
-  if (change.left > 0) return [];
-  const { op } = change;
-  if (change.fault !== undefined) return op.id === undefined ? [] : [answerTo(op.type, op.id, change.fault, state)];
-  state.config = { ...state.config, ...op.patch };
-  const { session, sessionId } = state;
-  const event: EventOf<"session.updated"> = { type: "session.updated", session, config: op.patch };
-  return [{ ...event, ...(sessionId !== undefined && { sessionId }), ...(op.id !== undefined && { parent: op.id }) }];
 }
 
 // --- what the agent asks ---
@@ -256,7 +229,6 @@ function onPermission(
   env: SideEnv,
 ): Step<Event> {
   const { begun, turn } = turnOf(state, env);
-  if (turn === undefined) return stepOf(begun);
   const title = asked.permission_suggestions?.find(({ type }) => type === "allow")?.description;
   return together(stepOf(begun), state.questions.permission(request_id, asked, { title }, turn));
 }

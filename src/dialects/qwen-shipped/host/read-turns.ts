@@ -1,32 +1,18 @@
 /** Agent → host, read: the lines of a turn up to its `result`. */
 import type { Mode } from "../../../core/config.js";
 import * as v from "valibot";
-import type { Fault } from "../../../core/errors.js";
 import type { Event, Usage } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
 import { stringField } from "../../kit/issues.js";
-import { startTurn, type HostState, type RunningTurn } from "./state.js";
+import { endTurn, failedEnd, isPassing, released, type TurnEnd, turnOf } from "../../kit/stream-json/host/turns.js";
+import type { HostState, RunningTurn } from "./state.js";
 import { resultParts, userBlocks } from "../../kit/stream-json/host/read-messages.js";
 import { readUsage, WireUsage } from "../wire/usage.js";
 import type { Assistant, StreamEvent } from "../wire/event-records.js";
 
-/** The turn of a line; a line before its start starts it. An agent may also start a turn by itself. */
-export function turnOf(state: HostState, env: SideEnv): { begun: Event[]; turn: RunningTurn | undefined } {
-  if (state.running !== undefined) return { begun: [], turn: state.running };
-  const begun = startTurn(state.prompts.shift() ?? { turn: env.stamp().id, op: undefined }, state);
-  return { begun, turn: state.running };
-}
-
 // --- messages ---
 
 const COMPLAINT = "[API Error: ";
-
-/** Emits held text that the result does not repeat. */
-function released(turn: RunningTurn): Event[] {
-  const text = turn.complaint;
-  turn.complaint = "";
-  return text === "" ? [] : turn.told.whole("text", text);
-}
 
 export function onAssistant({ message, parent_tool_use_id }: Assistant, turn: RunningTurn): Event[] {
   const { told, messages } = turn;
@@ -117,7 +103,6 @@ function onResultOf(wireId: string, block: Record<string, unknown>, { told, deni
 /** Any result ends the turn, whatever fields it lacks. */
 export function onResult(rec: Record<string, unknown>, state: HostState, env: SideEnv): Event[] {
   const { begun, turn } = turnOf(state, env);
-  if (turn === undefined) return begun;
   const isNothing = turn.isSilent && isAsBefore(rec, state);
   const usage = spentSince(rec["usage"], state);
   state.lastResult = stringField(rec, "result") ?? "";
@@ -127,7 +112,7 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   const isError = rec["is_error"] === true || subtype.startsWith("error");
   const isStopped = turn.isInterrupted || (isError && message === "Operation cancelled.");
   const spent = usage === undefined ? {} : { usage };
-  const how = (): End => {
+  const how = (): TurnEnd => {
     if (!isError && isNothing) return failedEnd({ code: "limit", message: NOTHING_SAID, retryable: false });
     if (subtype === "error_max_turns" || (!isError && turn.isLimited)) return { outcome: "completed", finish: "max_turns" };
     if (!isError) return { outcome: "completed", finish: "stop" };
@@ -138,10 +123,8 @@ export function onResult(rec: Record<string, unknown>, state: HostState, env: Si
   return [...begun, ...endTurn(turn, state, { ...how(), ...spent })];
 }
 
-type End = Parameters<RunningTurn["told"]["close"]>[0];
-
 /** The end of an interrupted turn. */
-export function stoppedEnd({ isLimited }: RunningTurn, reason: string): End {
+export function stoppedEnd({ isLimited }: RunningTurn, reason: string): TurnEnd {
   return isLimited ? { outcome: "completed", finish: "max_turns" } : { outcome: "interrupted", reason };
 }
 
@@ -161,21 +144,6 @@ export function onStrayResult(rec: Record<string, unknown>, state: HostState): E
   const message = stringField(rec["error"], "message");
   if (message === undefined) return [];
   return [{ type: "error", session: state.session, fault: { code: "agent", message, retryable: false } }];
-}
-
-export function failedEnd(fault: Fault): { outcome: "failed"; reason: string; fault: Fault } {
-  return { outcome: "failed", reason: fault.message, fault };
-}
-
-/** The wire tells the failure in words only. */
-function isPassing(message: string): boolean {
-  return /\b(?:429|5\d\d)\b|rate.?limit|overloaded|timed out|connection|stream was cut/i.test(message);
-}
-
-export function endTurn(turn: RunningTurn, state: HostState, end: End): Event[] {
-  state.running = undefined;
-  state.questions.turnEnded();
-  return [...released(turn), ...turn.told.close(end)];
 }
 
 /** The wire counts the whole process; a turn's usage is the difference. If that is unknown, the turn's messages are added up. */

@@ -4,10 +4,11 @@ import type { Op } from "../../../core/op.js";
 import type { Side, SideEnv } from "../../dialect.js";
 import { drivenSide, sessionOver, takeOpen } from "../../kit/driven-side.js";
 import { exitMessage } from "../../kit/exit-message.js";
+import { cutOff } from "../../kit/stream-json/host/turns.js";
 import { openOp } from "./open.js";
 import { readEvent } from "./read-events.js";
-import { endTurn, failedEnd, stoppedEnd } from "./read-turns.js";
-import { hostState, startTurn } from "./state.js";
+import { stoppedEnd } from "./read-turns.js";
+import { hostState } from "./state.js";
 import { writeOp } from "./write-ops.js";
 
 /** Exit codes of a process that reached its limit of turns, calls or seconds. */
@@ -26,14 +27,8 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     faultOf: (closed) => (LIMITS.has(closed.code ?? 0) ? { code: "limit", message: exitMessage(closed), retryable: false } : undefined),
     end(closed, fault) {
       const { session } = state;
-      const [next] = state.running === undefined ? state.prompts.splice(0) : [];
-      const begun = next === undefined ? [] : startTurn(next, state);
-      const { running } = state;
-      // An older agent exits when it is interrupted.
-      const isStopped = running?.isInterrupted === true || state.requests.waiting.some((purpose) => purpose.for === "interrupt");
-      const end = isStopped && running !== undefined ? stoppedEnd(running, "interrupted") : failedEnd(fault);
-      const turn = running === undefined ? [] : endTurn(running, state, end);
-      return sessionOver([...begun, ...turn], { session, closed, fault });
+      const turn = cutOff(state, fault, (running) => stoppedEnd(running, "interrupted"));
+      return sessionOver(turn, { session, closed, fault });
     },
   });
 }
