@@ -291,6 +291,35 @@ describe("sessions", () => {
   });
 });
 
+describe("a question of the agent", () => {
+  const questions = [{ question: "Which one?", header: "One", options: [{ label: "red" }, { label: "blue" }] }];
+  const responses = [{ calls: [{ tool: "AskUser", args: { questions } }] }, { say: "thanks" }];
+
+  it("is a form of the client's, and what is filled in goes to the model", async () => {
+    const forms: acp.CreateElicitationRequest[] = [];
+    const editor = new Editor({
+      responses,
+      capabilities: { elicitation: { form: {} } },
+      fill(form) {
+        forms.push(form);
+        return { action: "accept", content: { answer1: "blue" } };
+      },
+    });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "ask");
+    expect(forms).toMatchObject([{ mode: "form", sessionId, message: "Which one?" }]);
+    expect(JSON.stringify(editor.of("tool_call_update").at(-1)?.content)).toContain("blue");
+    expect(editor.calls()).toMatchObject([{ status: "completed" }]);
+  });
+
+  it("is not asked where the client has no forms", async () => {
+    const editor = new Editor({ responses });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "ask")).toMatchObject({ stopReason: "end_turn" });
+    expect(editor.calls()).toMatchObject([{ status: "failed" }]);
+  });
+});
+
 describe("what the editor does itself", () => {
   const fs = { readTextFile: true, writeTextFile: true };
 

@@ -55,7 +55,7 @@ export function hostSide(env: SideEnv): Side<Event, Op> {
     if (method === "session/update") {
       const events = readUpdate(params, state, env);
       return events === undefined
-        ? bad(`The agent wrote an invalid session/update: ${echo(JSON.stringify(params))}`)
+        ? bad(`The agent wrote an invalid session/update: ${echo(JSON.stringify(params ?? null))}`)
         : { in: events, out: [] };
     }
     if (method === "$/cancel_request" && v.is(CancelRequestParams, params)) return { in: withdrawn(params.requestId, state), out: [] };

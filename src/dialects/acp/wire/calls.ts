@@ -16,6 +16,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["Glob", "search"],
   ["Grep", "search"],
   ["TodoWrite", "think"],
+  ["AskUser", "other"],
   ["ExitPlan", "switch_mode"],
   ["Skill", "other"],
   ["Spawn", "other"],
@@ -75,7 +76,7 @@ function nameOf({ name, toolCallId, kind, title, _meta }: WireCall): string {
   );
   if (told !== undefined) return canonicalTool(told);
   if (front !== toolCallId && canonicalTool(front) !== front) return canonicalTool(front);
-  return TOOL_OF_KIND.get(kind ?? "") ?? canonicalTool(title ?? kind ?? "");
+  return TOOL_OF_KIND.get(kind ?? "") ?? canonicalTool(title || kind || "tool");
 }
 
 /** If name and kind disagree, the category that asks more often wins. */
