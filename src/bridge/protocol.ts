@@ -2,10 +2,19 @@
 import { EXT } from "../dialects/agentproc/index.js";
 import type { Profile } from "./profile/profile.js";
 
-export { agentproc, attachmentPart, EXT, readAttachment, WIRES, type WireVersion } from "../dialects/agentproc/index.js";
+export {
+  agentproc,
+  attachmentPart,
+  EXT,
+  PROGRAM_OUTPUTS,
+  readAttachment,
+  WIRES,
+  type ProgramOutput,
+  type WireVersion,
+} from "../dialects/agentproc/index.js";
 export { ENV_NAMES } from "../dialects/agentproc/wire/records.js";
 
 /** The protocol of a profile in words. */
-export function protocolOf({ dialect, protocol }: Profile): string {
-  return dialect ?? `${EXT} ${protocol}`;
+export function protocolOf({ dialect, protocol, output }: Profile): string {
+  return dialect ?? (output === undefined ? `${EXT} ${protocol}` : `the JSON lines of ${output}`);
 }

@@ -306,12 +306,9 @@ describe("ready-made profiles", () => {
   }
 
   const ASKS = '{"bash":"ask","edit":"ask","webfetch":"ask"}';
-  const OWN_SERVER = { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_MODEL: "m" };
 
   test.each([
     ["opencode", { OPENCODE_PERMISSION: '{"bash":"allow"}' }, { args: ["acp"], env: { OPENCODE_PERMISSION: ASKS } }],
-    ["gemini", OWN_SERVER, { args: expect.arrayContaining(["--acp"]), env: OWN_SERVER }],
-    ["gemini", { GEMINI_CLI_TRUST_WORKSPACE: "true" }, { env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } }],
     ["codex", { CODEX_API_KEY: "k" }, { args: expect.arrayContaining(["app-server"]), env: { CODEX_API_KEY: "k" } }],
     ["claude", {}, { args: expect.arrayContaining(["--permission-prompt-tool"]) }],
     ["qwen", {}, { args: expect.arrayContaining(["--input-format"]) }],

@@ -1,7 +1,7 @@
 /** The keys of a profile: the values of each, in the words that refuse other values. profile.ts has defaults and meanings. */
 import * as v from "valibot";
 import { Mode } from "../../core/config.js";
-import { EXT, WIRES, type WireVersion } from "../protocol.js";
+import { EXT, PROGRAM_OUTPUTS, WIRES, type WireVersion } from "../protocol.js";
 
 /** The revisions of the AgentProc wire. */
 export type Wire = WireVersion;
@@ -33,6 +33,7 @@ export type Expansion = (typeof EXPANSIONS)[number];
 export const FIELDS = {
   command: v.pipe(words, v.regex(/\S/, "must name a program")),
   args: v.array(word, "must be a list of texts"),
+  resume_args: v.array(word, "must be a list of texts"),
   split_command: yesNo,
   stdin: v.picklist(["none", "message"], "must be none or message"),
   cwd: v.pipe(words, v.regex(/\S/, "must name a folder")),
@@ -56,6 +57,7 @@ export const FIELDS = {
   send_error_reply: yesNo,
   streaming: yesNo,
   session_line_prefix: words,
+  output: v.picklist(PROGRAM_OUTPUTS, `must be ${PROGRAM_OUTPUTS.join(" or ")}`),
   permission: yesNo,
   protocol: v.pipe(
     v.union([v.string(), v.number()], `must be ${WIRES.join(", ")}`),

@@ -53,8 +53,10 @@ export async function parseProfile(text: string, source: ProfileSource, wire?: W
 }
 
 /** Finds values that are valid alone, but that no wire supports together. */
-function conflictIn({ protocol, stdin, permission, dialect }: Profile): string | undefined {
-  if (dialect !== undefined) return undefined;
+function conflictIn({ protocol, stdin, permission, dialect, output }: Profile): string | undefined {
+  if (dialect !== undefined)
+    return output === undefined ? undefined : "'output' does not go with 'dialect', whose agents say all themselves";
+  if (output !== undefined && protocol !== "0.1") return `'output: ${output}' goes with protocol 0.1 alone`;
   if (protocol === "auto" && stdin === "message") return "'protocol: auto' does not go with 'stdin: message': name the protocol";
   if (!permission) return undefined;
   if (protocol === "0.1") return "'permission: true' does not go with protocol 0.1, which cannot ask: name a later one";
@@ -140,6 +142,7 @@ function problemOf(keys: Keys, key: string, given: unknown, issues: readonly [Is
 
 const RULES: Record<string, string> = {
   args: "must be a text",
+  resume_args: "must be a text",
   expands: "must be mentions or commands",
   env: "must be a text",
   env_allowlist: "must be the name of a variable",

@@ -1,6 +1,7 @@
 /** A profile: how one agent is started and how its answers are used. fields.ts says which values each key takes, file.ts reads the file. */
 import type { Mode } from "../../core/config.js";
 import { knownExpansions } from "../turn/plain-message.js";
+import type { ProgramOutput } from "../protocol.js";
 import type { Expansion, Fields, Wire } from "./fields.js";
 
 export type { Wire } from "./fields.js";
@@ -16,6 +17,8 @@ export interface Profile {
   install: string | undefined;
   /** The words of the command before placeholders are filled in: `command`, split or not, and `args`. */
   argv: readonly string[];
+  /** More words for a turn that goes on with a session. */
+  resumeArgs: readonly string[];
   /** `command` as written, where it was split. */
   unsplit: string | undefined;
   stdin: "none" | "message";
@@ -37,6 +40,8 @@ export interface Profile {
   sendErrorReply: boolean;
   streaming: boolean;
   sessionLinePrefix: string;
+  /** The program whose own JSON lines the agent writes, in place of AgentProc's. */
+  output: ProgramOutput | undefined;
   permission: boolean;
   protocol: Wire;
   /** The parts of a message that the program would expand: the bridge writes them so that it does not. */
@@ -66,7 +71,7 @@ export interface ProfileOrigin {
 export function makeProfile(fields: Fields & { command: string }, origin: ProfileOrigin, wire?: Wire): Profile {
   const { id, dir, nested, description, install } = origin;
   const stdin = fields.stdin ?? "none";
-  const protocol = wire ?? fields.protocol ?? (nested && stdin === "none" ? "auto" : "0.1");
+  const protocol = wire ?? fields.protocol ?? (nested && stdin === "none" && fields.output === undefined ? "auto" : "0.1");
   const split = isSplit(fields, protocol);
   const argv = [...(split ? fields.command.trim().split(/\s+/) : [fields.command]), ...(fields.args ?? [])];
   return {
@@ -75,6 +80,7 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
     description,
     install,
     argv,
+    resumeArgs: fields.resume_args ?? [],
     unsplit: split && /\S\s/.test(fields.command.trim()) ? fields.command.trim() : undefined,
     stdin,
     cwd: fields.cwd,
@@ -90,6 +96,7 @@ export function makeProfile(fields: Fields & { command: string }, origin: Profil
     sendErrorReply: fields.send_error_reply ?? true,
     streaming: fields.streaming ?? true,
     sessionLinePrefix: fields.session_line_prefix || SESSION_PREFIX,
+    output: fields.output,
     permission: fields.permission ?? false,
     protocol,
     expands: fields.expands ?? knownExpansions(argv, fields.dialect),

@@ -22,6 +22,8 @@ export class Listener {
   ended: EventOf<"turn.ended"> | undefined;
   /** The agent's own name of the session. */
   sessionId: string | undefined;
+  /** The agent itself named its session in this turn. */
+  isNamed = false;
   /** The usage in the form of the agent's wire, where it has one. */
   usage: unknown;
   readonly #options: ListenerOptions;
@@ -67,6 +69,7 @@ export class Listener {
       case "session.ready":
       case "session.updated":
         if (event.sessionId) this.sessionId = event.sessionId;
+        this.isNamed ||= event.type === "session.updated" && event.sessionId !== undefined;
         return;
       case "text.delta":
         return this.#piece(event, "output");

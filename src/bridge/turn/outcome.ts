@@ -27,6 +27,8 @@ const Own = v.looseObject({
 export interface Facts {
   profile: Profile;
   sessionId: string;
+  /** The agent itself named its session in this turn. */
+  isNamed: boolean;
   /** The text that was not streamed. */
   reply: string;
   cap: number | undefined;
@@ -49,7 +51,7 @@ export interface Facts {
 
 /** The facts of a turn that failed before a process was started. */
 export function nothingRan(profile: Profile, interrupted: boolean, fault: Fault): Facts {
-  const said = { sessionId: "", reply: "", cap: undefined, streamTruncated: false, usage: undefined, stderr: "" };
+  const said = { sessionId: "", isNamed: false, reply: "", cap: undefined, streamTruncated: false, usage: undefined, stderr: "" };
   return { profile, ...said, ended: undefined, fault, refused: undefined, left: undefined, opened: false, timedOut: false, interrupted };
 }
 

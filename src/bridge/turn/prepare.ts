@@ -20,7 +20,8 @@ export interface Prepared {
 
 export function prepare(profile: Profile, place: Place, values: Placeholders): Prepared {
   const cwd = folderOf(profile, place, values);
-  const argv = profile.argv.map((word) => expand(word, values));
+  const words = values.SESSION_ID === "" ? profile.argv : [...profile.argv, ...profile.resumeArgs];
+  const argv = words.map((word) => expand(word, values));
   return { argv, cwd, ...childEnvironment(profile, place.env, values, cwd) };
 }
 

@@ -73,15 +73,15 @@ export async function runTurn({ profile, place, turn, on, signal }: Asked, store
   // A process that still runs now is ended by us.
   const left = signal.aborted || child.timedOut ? undefined : child.left;
   await (session ?? agent).close();
-  const { ended, reply, streamTruncated, usage, sessionId = stored } = listener;
+  const { ended, reply, streamTruncated, usage, isNamed, sessionId = stored } = listener;
   const { refused, timedOut, stderr } = child;
-  const said = { sessionId, reply, cap, streamTruncated, usage, stderr };
+  const said = { sessionId, isNamed, reply, cap, streamTruncated, usage, stderr };
   return { profile, ...said, ended, fault, refused, left, opened: session !== undefined, timedOut, interrupted: signal.aborted };
 }
 
-async function dialectOf({ dialect, protocol, streaming, permission, stdin, sessionLinePrefix }: Profile): Promise<Dialect> {
+async function dialectOf({ dialect, protocol, streaming, permission, stdin, output, sessionLinePrefix }: Profile): Promise<Dialect> {
   if (dialect !== undefined) return loadDialect(dialect);
-  return agentproc({ wire: protocol, streaming, permission, stdin, sessionPrefix: sessionLinePrefix });
+  return agentproc({ wire: protocol, streaming, permission, stdin, sessionPrefix: sessionLinePrefix, output });
 }
 
 /** AgentProc cannot say a session's configuration. */

@@ -81,7 +81,9 @@ async function inConversation(asked: Asked, conversation: Conversation): Promise
   const first = await runTurn(asked, stored);
   const isLost = stored !== "" && refusesSession(first);
   if (isLost) {
-    asked.on.warning(`The agent did not go on with its session '${stored}' (${first.fault?.message ?? ""}); a new one begins`);
+    asked.on.warning(
+      `The agent did not go on with its session '${stored}' (${first.fault?.message ?? first.left?.reason ?? ""}); a new one begins`,
+    );
   }
   const facts = isLost ? await runTurn(asked, "") : first;
   const sessionId = facts.sessionId || stored;
@@ -96,7 +98,10 @@ const BUSY = /\b(in use|locked|busy)\b/i;
  * Forgets a stored session that the agent no longer knows, so that turns do not fail for ever. A busy session, or one whose agent was
  * killed, is kept.
  */
-function refusesSession({ opened, refused, fault, left, timedOut, interrupted }: Facts): boolean {
-  if (opened || refused !== undefined || timedOut || interrupted) return false;
+function refusesSession({ profile, opened, isNamed, refused, fault, left, timedOut, interrupted }: Facts): boolean {
+  if (refused !== undefined || timedOut || interrupted) return false;
+  // A program that names its session first has refused this one when it leaves without that.
+  const isSilent = profile.output !== undefined && !isNamed && Boolean(left?.code);
+  if (opened && !isSilent) return false;
   return !left?.signal && !BUSY.test(fault?.message ?? "");
 }

@@ -15,9 +15,10 @@ function warn(text: string): void {
   process.stderr.write(`parley: ${shown(text, process.stderr)}\n`);
 }
 
-/** Only the later revisions have roles. */
+/** The first revisions of AgentProc have no roles. */
 export function forMachines(profile: Profile | undefined): Output {
-  const hasRoles = profile?.dialect !== undefined || (profile?.protocol !== "0.1" && profile?.protocol !== "0.2");
+  const isOfLines = profile?.protocol === "0.1" || profile?.protocol === "0.2";
+  const hasRoles = !isOfLines || profile.dialect !== undefined || profile.output !== undefined;
   const say = (line: unknown): Promise<void> | undefined => written(process.stdout, `${JSON.stringify(line)}\n`);
   return {
     say: (line) => void say(line),

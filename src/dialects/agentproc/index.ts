@@ -10,7 +10,7 @@ import { isWire, QUIET_SECONDS, speaksLines, withDefaults, type AgentprocOptions
 import { lineWire, mixedRecordWire, recordWire } from "./wire/records.js";
 
 export { attachmentPart, readAttachment, type Attachment } from "./wire/attachments.js";
-export { WIRES, type AgentprocOptions, type WireVersion } from "./wire/options.js";
+export { PROGRAM_OUTPUTS, WIRES, type AgentprocOptions, type ProgramOutput, type WireVersion } from "./wire/options.js";
 
 /** The key of `ext` under which this dialect's own fields travel; a profile file may hold its fields below the same key. */
 export const EXT = "agentproc";

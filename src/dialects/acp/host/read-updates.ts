@@ -179,7 +179,14 @@ function commands({ availableCommands }: UpdateOf<"available_commands_update">, 
 function usage({ used, size, cost }: UpdateOf<"usage_update">, session: DrivenSession): Event {
   const counts = session.used ?? { input: 0, output: 0 };
   const dollars = cost?.currency === "USD" ? { cost: cost.amount } : {};
-  return { type: "usage", session: session.handle, scope: "session", usage: counts, ...(size > 0 && { context: { used: Math.max(0, used), limit: size } }), ...dollars };
+  return {
+    type: "usage",
+    session: session.handle,
+    scope: "session",
+    usage: counts,
+    ...(size > 0 && { context: { used: Math.max(0, used), limit: size } }),
+    ...dollars,
+  };
 }
 
 const LEVELS: ReadonlyMap<string, EventOf<"notice">["level"]> = new Map([

@@ -8,6 +8,7 @@ import type { TurnReader } from "../../kit/turn-reader.js";
 import { speaksLines, type Options } from "../wire/options.js";
 import { Permissions } from "./permissions.js";
 import { readUsage } from "../wire/usage.js";
+import { saidByProgram } from "./program-lines.js";
 import { notARecord, saidByLine, saidByRecord, type Said } from "./read-events.js";
 
 /** The most characters of a reply. */
@@ -25,7 +26,7 @@ export class HostTurn {
   /** The agent's input is open for answers. */
   #isListening: boolean;
   /** The wire of the output; undefined until its first line that is not blank. */
-  #codec: "lines" | "records" | undefined;
+  #codec: "lines" | "records" | "program" | undefined;
   #hasStreamedText = false;
   #blankLines = 0;
   #isFirstLine = true;
@@ -46,7 +47,8 @@ export class HostTurn {
     this.#options = options;
     this.#permissions = new Permissions(reader);
     this.#isListening = isListening;
-    if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
+    if (options.output !== undefined) this.#codec = "program";
+    else if (options.wire !== "auto") this.#codec = speaksLines(options.wire) ? "lines" : "records";
   }
 
   get id(): string {
@@ -128,7 +130,7 @@ export class HostTurn {
 
   /** The partials are the reply on wires whose last line repeats them. */
   #reply(): string {
-    if (this.#codec !== "records") return this.#body.join("\n");
+    if (this.#codec === "lines" || this.#codec === undefined) return this.#body.join("\n");
     const result = this.#hasStreamedText ? "" : (this.#result ?? "");
     return this.#body.join("") + result;
   }
@@ -138,6 +140,8 @@ export class HostTurn {
   #saidBy(line: unknown): Said[] {
     const text = typeof line === "string" ? this.#withoutMark(line) : line;
     const isBlank = typeof text === "string" && text.trim() === "";
+    const { output, streaming } = this.#options;
+    if (output !== undefined) return isBlank ? [] : saidByProgram(text, output, streaming);
     if (this.#codec === "records") return isBlank ? [] : (saidByRecord(text, this.#options.wire) ?? [notARecord(text)]);
     if (this.#codec === "lines") return this.#saidByLine(text);
     if (isBlank) {

@@ -23,11 +23,17 @@ export interface AgentprocOptions {
   stdin?: "none" | "message";
   /** Another beginning of session lines beside AGENT_SESSION: */
   sessionPrefix?: string;
+  /** The program whose own JSON lines the output is, in place of those of the wire. */
+  output?: ProgramOutput | undefined;
 }
+
+/** Programs whose JSON lines of one turn are known: `gemini --output-format stream-json` and `pi --mode json`. */
+export type ProgramOutput = "gemini" | "pi";
+export const PROGRAM_OUTPUTS: readonly ProgramOutput[] = ["gemini", "pi"];
 
 export const QUIET_SECONDS = 10;
 
-export type Options = Required<AgentprocOptions>;
+export type Options = Required<Omit<AgentprocOptions, "output">> & { output: ProgramOutput | undefined };
 
 export function withDefaults({
   wire,
@@ -36,8 +42,17 @@ export function withDefaults({
   unsure = false,
   stdin = "none",
   sessionPrefix = "",
+  output,
 }: AgentprocOptions): Options {
-  return { wire, streaming, permission: permission && wire !== "0.1", unsure, stdin: wire === "auto" ? "none" : stdin, sessionPrefix };
+  return {
+    wire,
+    streaming,
+    permission: permission && wire !== "0.1",
+    unsure,
+    stdin: wire === "auto" ? "none" : stdin,
+    sessionPrefix,
+    output,
+  };
 }
 
 /** Whether the output is lines of text rather than objects, as far as the wire alone tells. */
