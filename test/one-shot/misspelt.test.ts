@@ -20,7 +20,8 @@ describe("a first word that is nearly a command", () => {
   });
 
   test("that is far from any command is a prompt, and several words are one prompt only in quotes", async () => {
-    expect(await run(["hello", "--provider", "rehearsal"])).toMatchObject({ code: 0 });
+    for (const prompt of ["hello", "/models", "models?", "model.ts"])
+      expect(await run([prompt, "--provider", "rehearsal"]), prompt).toMatchObject({ code: 0 });
     expect(await run(["hello", "there"])).toMatchObject({ code: 2, stderr: expect.stringContaining("quote a prompt of several words") });
   });
 

@@ -49,7 +49,8 @@ export function withCommand(argv: readonly string[], command: string): string[] 
 }
 
 function nearestCommand(word: string): string | undefined {
-  if (word.length < 3 || /\s/.test(word)) return undefined;
+  // A command of the chat, a file or a question is a prompt.
+  if (word.length < 3 || !/^[a-z-]+$/i.test(word)) return undefined;
   return nearest(word, [...new Set([...COMMANDS.map(({ name }) => name.split(" ")[0] ?? ""), HELP])]);
 }
 
