@@ -19,6 +19,7 @@ async function prompted(cwd: string, text: string, expected: readonly string[], 
 }
 
 const notices = (host: NativeHost): string[] => host.ofType("notice").map(({ text }) => text);
+const warnings = (host: NativeHost): string[] => host.ofType("notice").flatMap(({ level, text }) => (level === "warning" ? [text] : []));
 
 describe("a mention", () => {
   it("attaches files, with spaces or at the end of a sentence, each once, and keeps the words", async () => {
@@ -30,7 +31,7 @@ describe("a mention", () => {
       "Attached file my notes.md:\npear",
       "Attached file src/b.ts:\nplum",
     ]);
-    expect(notices(host)).toEqual([]);
+    expect(host.ofType("notice")).toMatchObject([{ level: "info", kind: "mentions", text: "Attached a.txt, my notes.md, src/b.ts" }]);
     expect(host.ofType("error")).toEqual([]);
   });
 
@@ -64,17 +65,26 @@ describe("a mention", () => {
     }
   });
 
+  it("that looks like a file and names none is told, and stays text", async () => {
+    const text = "@gone.txt, see @src/gone.ts. And @./folder, @types/node";
+    const host = await prompted(tree({ "a.txt": "" }), text, [text]);
+    expect(notices(host)).toEqual([
+      "Not attached to the prompt: gone.txt (there is no such file); src/gone.ts (there is no such file); ./folder (there is no such file)",
+    ]);
+  });
+
   it("says in one line what is binary, and in one notice what is left out", async () => {
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`many/${String(at).padStart(2, "0")}.txt`, `n${at}`]));
     const cwd = tree({ ...many, "data.bin": Buffer.from([0, 1, 2]), "huge.txt": Buffer.alloc(21 * 1024 * 1024, "x") });
     const host = await prompted(cwd, "@data.bin @huge.txt @many/*.txt", ["Attached file data.bin (binary, 3 bytes)", "n48"]);
-    expect(notices(host)).toEqual([expect.stringMatching(/^Not attached to the prompt: huge\.txt \(.*limit.*; and 7 more$/)]);
+    expect(notices(host)[0]).toBe("Attached data.bin, many/00.txt, many/01.txt, many/02.txt, many/03.txt, and 45 more");
+    expect(warnings(host)).toEqual([expect.stringMatching(/^Not attached to the prompt: huge\.txt \(.*limit.*; and 7 more$/)]);
   });
 
   it("keeps within a bound of characters, however many files there are", async () => {
     const cwd = tree(Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`f${at}.txt`, `${at}`.repeat(45_000)])));
     const host = await prompted(cwd, "@*.txt", ["Attached file f3.txt"]);
-    expect(notices(host)).toEqual([expect.stringContaining("200000 characters are the limit")]);
+    expect(warnings(host)).toEqual([expect.stringContaining("200000 characters are the limit")]);
   });
 
   it("puts an image in as an image, and hides secrets in text", async () => {
@@ -134,7 +144,7 @@ describe("a mention is a call of Read", () => {
     const host = await opened({ cwd, rules: [{ deny: "Read(.env)" }], expected: "/^(?![^]*hunter2)[^]*apple/" });
     prompt(host, "@.env @link @src/.env @*.txt and @**/.env");
     expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
-    expect(notices(host)).toEqual([
+    expect(warnings(host)).toEqual([
       "Not attached to the prompt: .env (denied by the rule Read(.env)); src/.env (denied by the rule Read(.env))",
     ]);
     expect(host.ofType("tool.requested")).toEqual([]);
@@ -146,7 +156,7 @@ describe("a mention is a call of Read", () => {
     const host = await opened({ cwd, rules, expected: "/^(?![^]*secret)[^]*Attached folder docs\\/:\\na\\.md$/" });
     prompt(host, "@docs/ @keys/");
     expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
-    expect(notices(host)).toEqual(["Not attached to the prompt: keys/ (denied by the rule Read(keys/))"]);
+    expect(notices(host)).toEqual(["Attached docs/", "Not attached to the prompt: keys/ (denied by the rule Read(keys/))"]);
   });
 
   it("so what lies outside the workspace is asked about, all at once, and attached when the host says yes", async () => {
@@ -166,7 +176,7 @@ describe("a mention is a call of Read", () => {
       { status: "ok", output: [{ text: "Attached to the prompt" }] },
       { status: "ok", output: [{ text: "Attached to the prompt" }] },
     ]);
-    expect(notices(host)).toEqual([]);
+    expect(notices(host)).toEqual([`Attached a.txt, ${far}/far.txt, ${far}/farther.txt`]);
   });
 
   it("so files are attached in the order of the prompt, though the last is answered first", async () => {

@@ -19,7 +19,7 @@ const MOST_CHARS = 200_000;
 const MOST_IMAGE_CHARS = MAX_FILE_BYTES;
 /** The most files below a glob's folder to look at. */
 const MOST_LISTED = 200_000;
-/** The most reasons that the notice lists. */
+/** The most names and reasons that a notice lists. */
 const TOLD = 5;
 
 /** Resources of servers, mentioned as `@server:uri`. */
@@ -28,6 +28,9 @@ interface ResourceSource {
   /** Throws the reason if it cannot be read. */
   read(server: string, uri: string, signal: AbortSignal): Promise<Part[]>;
 }
+
+/** A path from some root, or a name with an extension in a folder. A package (`@types/node`) is none. */
+const LOOKS_LIKE_A_FILE = /^(?:~|\.{0,2})\/[^*?[{]+$|^[^*?[{]+\/[^*?[{/]*\.\w+$/;
 
 interface Loading {
   session: ExtensionServices;
@@ -38,14 +41,16 @@ interface Loading {
 
 /**
  * Loads the files that the user's words mention, each judged as a call of Read: a denied file is left out, and the host is asked where Read
- * asks it. A mention that names nothing is just text, unless the words begin with it and it looks like a file.
+ * asks it. A mention that names nothing is just text, unless it looks like a file.
  */
 export async function loadMentions(words: readonly Part[], loading: Loading): Promise<Part[]> {
   const mentions = words.flatMap((part) => (part.type === "text" ? mentionsIn(part.text) : []));
   const attachments = new Attachments();
   for (const [index, { path, start }] of mentions.entries()) {
     const items = await itemsOf(path, loading);
-    if (items.length === 0 && index === 0 && start === 0 && /[./]/.test(path)) attachments.miss(path);
+    const name = readings(path).at(-1) ?? path;
+    const isMeant = index === 0 && start === 0 ? /[./]/.test(path) : LOOKS_LIKE_A_FILE.test(name);
+    if (items.length === 0 && isMeant) attachments.miss(name);
     for (const item of items) {
       if (loading.signal.aborted) return attachments.parts;
       await attachments.take(item);
@@ -53,8 +58,9 @@ export async function loadMentions(words: readonly Part[], loading: Loading): Pr
   }
   await askToAttach(attachments.questions, loading);
   if (loading.signal.aborted) return attachments.parts;
-  const text = attachments.leftOut();
-  if (text !== undefined) await loading.emit({ type: "notice", level: "warning", kind: "mentions", text });
+  const [attached, leftOut] = [attachments.attached(), attachments.leftOut()];
+  if (attached !== undefined) await loading.emit({ type: "notice", level: "info", kind: "mentions", text: attached });
+  if (leftOut !== undefined) await loading.emit({ type: "notice", level: "warning", kind: "mentions", text: leftOut });
   return attachments.parts;
 }
 
@@ -73,7 +79,7 @@ class Attachments {
   readonly questions: Question[] = [];
   readonly #seen = new Set<string>();
   readonly #reasons: string[] = [];
-  #files = 0;
+  readonly #names: string[] = [];
   #chars = 0;
   #imageChars = 0;
 
@@ -88,7 +94,7 @@ class Attachments {
   }
 
   async #judge(item: Item): Promise<void> {
-    const room = MOST_FILES - this.#files - this.questions.length;
+    const room = MOST_FILES - this.#names.length - this.questions.length;
     if (room <= 0) return void this.#leave(item, `${MOST_FILES} files are the limit of one prompt`);
     const { call, verdict } = await item.judged();
     if (verdict.decision === "deny") this.#leave(item, verdict.reason);
@@ -112,10 +118,11 @@ class Attachments {
   }
 
   leftOut(): string | undefined {
-    const [count, told] = [this.#reasons.length, this.#reasons.slice(0, TOLD)];
-    if (count === 0) return undefined;
-    const more = count > told.length ? `; and ${count - told.length} more` : "";
-    return `Not attached to the prompt: ${told.join("; ")}${more}`;
+    return this.#reasons.length === 0 ? undefined : `Not attached to the prompt: ${listed(this.#reasons, "; ")}`;
+  }
+
+  attached(): string | undefined {
+    return this.#names.length === 0 ? undefined : `Attached ${listed(this.#names, ", ")}`;
   }
 
   /** The reason for leaving it out; undefined if it is attached. */
@@ -126,7 +133,7 @@ class Attachments {
     if (imageChars > MOST_IMAGE_CHARS) return this.#leave(item, "the images of the prompt are too large together");
     this.#chars = chars;
     this.#imageChars = imageChars;
-    this.#files += 1;
+    this.#names.push(item.name);
     this.parts.push(...parts);
     return undefined;
   }
@@ -135,6 +142,12 @@ class Attachments {
     this.#reasons.push(`${name} (${why})`);
     return why;
   }
+}
+
+function listed(words: readonly string[], between: string): string {
+  const told = words.slice(0, TOLD);
+  const more = words.length > told.length ? [`and ${words.length - told.length} more`] : [];
+  return [...told, ...more].join(between);
 }
 
 async function itemsOf(mentioned: string, loading: Loading): Promise<Item[]> {
