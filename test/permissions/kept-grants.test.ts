@@ -271,12 +271,14 @@ describe.skipIf(!hasTerminal)("a yes for always in this project at a terminal", 
     );
     const args = ["--provider", "rehearsal", "--model", model, "--approve-tools", "Read", "-p", "go"];
     const pty = terminal(args, { PARLEY_HOME: home }, cwd);
-    await pty.type("Allow? [y]es, [n]o, or", "p\r");
-    await pty.type("[a]lways `ls …` in this session, [n]o, always in this [p]roject, or", "p\r");
+    await pty.type("$ rm -f a", "");
+    await pty.type("Allow?", "p\r");
+    await pty.type("p  always `ls …` in this project", "");
+    await pty.type("Allow?", "p\r");
     expect(await pty.exited).toBe(0);
     expect(readFileSync(fileOf(home), "utf8")).toContain("- Bash(ls:*)");
     const again = terminal(args, { PARLEY_HOME: home }, cwd);
-    await again.type("Allow? [y]es, [n]o, or", "n\r");
+    await again.type("Allow?", "n\r");
     expect(await again.exited).toBe(0);
     expect(again.seen.match(/Allow\?/g)).toHaveLength(1);
   });

@@ -18,7 +18,7 @@ export interface LoadedProfile {
   profile: Profile;
   /** Each warning has its place in the file. */
   warnings: string[];
-  /** Those of the warnings that are about a key that is nearly another one. */
+  /** The warnings about a key that is nearly another one. */
   misspelt: string[];
 }
 
