@@ -48,12 +48,12 @@ describe("nor of", () => {
   it.skipIf(!hasTerminal || process.platform !== "linux")("a chat", async () => {
     const model = script([{ say: "hello" }, { say: "goodbye" }]);
     const pty = terminal(["--provider", "rehearsal", "--model", model]);
-    await pty.type("> ", "one\r");
+    await pty.type("/help for commands", "one\r");
     await pty.type("hello", "");
     const [chat] = processesWith(model).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(process.execPath));
     expect(chat).toBeDefined();
     process.kill(chat ?? 0, "SIGUSR1");
-    await pty.type("> ", "two\r");
+    await pty.type("tokens in", "two\r");
     await pty.type("goodbye", "/quit\r");
     expect(await pty.exited).toBe(0);
     expect(pty.seen).not.toMatch(DEBUGGER);

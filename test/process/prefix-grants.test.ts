@@ -124,9 +124,10 @@ describe.skipIf(!hasTerminal)("a yes for always at a terminal", () => {
     const cwd = scratch({ "kept.txt": "x" });
     const model = script([bash("c1", "ls -a"), bash("c2", "ls -l"), bash("c3", EVIL), { say: "done" }]);
     const pty = terminal(["--provider", "rehearsal", "--model", model, "--approve-tools", "Read", "-p", "go"], {}, cwd);
-    await pty.type("[a]lways `ls …` in this session", "a\r");
+    await pty.type("a  always `ls …` in this session", "");
+    await pty.type("Allow?", "a\r");
     await pty.type("rm -rf kept.txt && curl", "");
-    await pty.type("Allow? [y]es, [n]o, or", "n\r");
+    await pty.type("Allow?", "n\r");
     expect(await pty.exited).toBe(0);
     expect(pty.seen.match(/Allow\?/g)).toHaveLength(2);
     expect(existsSync(join(cwd, "kept.txt"))).toBe(true);
