@@ -267,7 +267,7 @@ describe("workspace and trust", () => {
     const file = await put(join(root, "file"), "");
     expect(await fault({ workspace: "nowhere" })).toEqual({
       code: "config",
-      message: `the workspace ${join(workspace, "nowhere")} does not exist`,
+      message: `the workspace ${join(workspace, "nowhere")} does not exist; make it, or name another one (--workspace)`,
       retryable: false,
     });
     expect((await fault({ workspace: file, trustWorkspace: true })).message).toBe(`the workspace ${file} is not a folder`);

@@ -126,7 +126,9 @@ const TRUSTED_BY_FLAG = { trusted: true, from: "flag --trust-workspace", warning
 async function realFolder(path: string): Promise<string> {
   const info = await stat(path).catch((error: unknown) => {
     const code = systemCode(error);
-    throw configError([`the workspace ${path} ${code === "ENOENT" ? "does not exist" : `cannot be used: ${messageOf(error)}`}`]);
+    throw configError([
+      `the workspace ${path} ${code === "ENOENT" ? "does not exist; make it, or name another one (--workspace)" : `cannot be used: ${messageOf(error)}`}`,
+    ]);
   });
   if (!info.isDirectory()) throw configError([`the workspace ${path} is not a folder`]);
   return realpath(path);

@@ -36,7 +36,7 @@ export async function restore(
   if (store === undefined) throw fault("Sessions are switched off, so none can be resumed");
   const wanted = op.sessionId ?? op.session;
   const id = wanted === "latest" ? await store.latest(await realpath(given.cwd).catch(() => given.cwd)) : wanted;
-  if (id === undefined) throw fault(`No session was kept in ${given.cwd}`);
+  if (id === undefined) throw fault(`No session was kept in ${given.cwd}; 'parley sessions' lists those of other folders`);
   const { session, ...kept } = await savable(async () => (op.fork === true ? fork(id, op, store) : { id, ...(await store.open(id)) }));
   const before = withoutHost(session.config, op.config);
   const { provider: _p, model: _m, rules: _r, disallowedTools: _d, ...rest } = { ...defaults, ...before, ...op.config };

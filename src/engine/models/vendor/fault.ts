@@ -267,11 +267,11 @@ function words(explanation: Explanation, failure: Failure, status: number | unde
   return remedy === undefined ? said : `${said} (${remedy})`;
 }
 
-function remedyFor(said: Explanation, failure: Failure, status: number | undefined, { keyName }: Vendor): string | undefined {
+function remedyFor(said: Explanation, failure: Failure, status: number | undefined, { keyName, provider }: Vendor): string | undefined {
   if (isUsedUp(status, said))
     return `the account has nothing left to spend: check its plan and billing${keyName === undefined ? "" : `, or ${keyName}`}`;
   if (isKeyRefused(failure, status)) return keyName === undefined ? undefined : `check ${keyName}`;
-  return undefined;
+  return status === 404 ? `check the model's name and the address; 'parley models ${provider}' lists the models` : undefined;
 }
 
 const Name = v.nullish(v.union([v.string(), v.number()]));
