@@ -1,7 +1,8 @@
 /** Claude Code as a program: the flags of its command line and their meaning as ours. */
 import { toolNamed } from "../../core/names.js";
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
-import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor, WIRE_VERSION } from "./wire/names.js";
+import { EFFORT_NAMES, thinkingFor } from "../kit/stream-json/efforts.js";
+import { MODE_NAMES, modelNamed, modeNamed, WIRE_VERSION } from "./wire/names.js";
 
 const SHORT_FLAGS = { "-c": "--continue", "-d": "--debug", "-n": "--name", "-r": "--resume", "-v": "--version", "-w": "--worktree" };
 

@@ -1,13 +1,15 @@
 /** Control requests of the host: this side answers each, or waits for the op that it became. */
 import type { SessionConfig } from "../../../core/config.js";
 import type { Op } from "../../../core/op.js";
-import type { Out, Step } from "../../dialect.js";
+import type { Step } from "../../dialect.js";
 import { echo } from "../../kit/issues.js";
-import { address, interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
+import { answer, command, configure, effortPatch } from "../../kit/stream-json/agent/control-ops.js";
+import { interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
 import { readBy, type Refused } from "../../kit/stream-json/agent/read-host-lines.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
-import { EFFORT_NAMES, MODE_NAMES, modelNamed, modeNamed, thinkingFor } from "../wire/names.js";
+import { EFFORT_NAMES } from "../../kit/stream-json/efforts.js";
+import { MODE_NAMES, modelNamed, modeNamed } from "../wire/names.js";
 import { type AgentDefinition, type KnownRequest, type RequestFields, requests } from "../wire/op-records.js";
 import { ofHost, serversOf } from "../wire/servers.js";
 import { withSchema } from "../../kit/host-tools.js";
@@ -42,7 +44,7 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
     case "set_model":
       return onModel(request.model ?? "", control(), state);
     case "set_max_thinking_tokens":
-      return configure(thinkingPatch(request.max_thinking_tokens), control(), state);
+      return changed(thinkingPatch(request.max_thinking_tokens), control(), state);
     case "apply_flag_settings":
       return onSettings(request.settings, control(), state);
     case "get_settings":
@@ -66,24 +68,9 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
   }
 }
 
-function answer(out: Out): Step<Op> {
-  return { in: [], out: [out] };
-}
-
-function configure(patch: SessionConfig, control: Control, state: AgentState): Step<Op> {
-  if (Object.keys(patch).length === 0) return answer(controlAnswer(control, undefined, state));
-  const head = address(state);
-  state.controls.set(head.id, control);
-  return { in: [{ type: "session.configure", ...head, patch }], out: [] };
-}
-
-/** Answers a request by running a slash command of the agent. An agent without host tools would make a turn of the command. */
-function command(name: string, control: Control, state: AgentState): Step<Op> {
-  if (state.capabilities["hostTools"] !== true)
-    return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
-  const head = address(state);
-  state.controls.set(head.id, control);
-  return { in: [{ type: "turn.prompt", ...head, turn: head.id, parts: [], command: { name } }], out: [] };
+/** A request that changes nothing here is answered at once. */
+function changed(patch: SessionConfig, control: Control, state: AgentState): Step<Op> {
+  return Object.keys(patch).length === 0 ? answer(controlAnswer(control, undefined, state)) : configure(patch, control, state);
 }
 
 // --- initialize ---
@@ -108,7 +95,7 @@ function onInitialize(request: RequestFields<"initialize">, control: Control, st
     ...hooks,
   };
   const warnings = unknown.map((event) => notice(`The hook ${event} is never asked here`, state));
-  const step = configure(patch, control, state);
+  const step = changed(patch, control, state);
   return { in: step.in, out: [...warnings, ...step.out] };
 }
 
@@ -136,13 +123,13 @@ function agentOf([name, { description, prompt, tools, model }]: [string, AgentDe
 function onMode(name: string, control: Control, state: AgentState): Step<Op> {
   const mode = modeNamed(name);
   if (mode === undefined) return answer(refusal(control.request_id, `Cannot set permission mode: must be one of ${MODE_NAMES.join(", ")}`));
-  return configure({ mode }, control, state);
+  return changed({ mode }, control, state);
 }
 
 function onModel(name: string, control: Control, state: AgentState): Step<Op> {
   const model = modelNamed(name) ?? state.ownModel;
   control.said = model ?? state.config.model ?? "";
-  return configure(model === undefined ? {} : { model }, control, state);
+  return changed(model === undefined ? {} : { model }, control, state);
 }
 
 /** Thinking for a token budget: null leaves the amount to the model, 0 switches thinking off. */
@@ -154,16 +141,8 @@ function thinkingPatch(budget: number | null | undefined): SessionConfig {
 /** Applies the two settings that a session has here: the model and the effort. */
 function onSettings({ model, effortLevel }: Record<string, unknown>, control: Control, state: AgentState): Step<Op> {
   const named = typeof model === "string" ? (modelNamed(model) ?? state.ownModel) : undefined;
-  const effort = typeof effortLevel === "string" && EFFORT_NAMES.includes(effortLevel) ? effortPatch(effortLevel, state) : {};
-  return configure({ ...(named !== undefined && { model: named }), ...effort }, control, state);
-}
-
-/** A model that takes efforts gets this one; one that only thinks gets the level nearest to it; others take neither. */
-function effortPatch(effort: string, { capabilities }: AgentState): SessionConfig {
-  const { efforts, thinking } = capabilities;
-  if (Array.isArray(efforts) && efforts.includes(effort)) return { effort };
-  const level = thinkingFor(effort);
-  return thinking === true && level !== undefined ? { thinking: level } : {};
+  const effort = typeof effortLevel === "string" && EFFORT_NAMES.includes(effortLevel) ? effortPatch(effortLevel, state) : undefined;
+  return changed({ ...(named !== undefined && { model: named }), ...effort }, control, state);
 }
 
 /** The request names all servers of the host: the others that it brought before go. */
@@ -173,5 +152,5 @@ function onServers({ servers }: RequestFields<"mcp_set_servers">, control: Contr
   const added = Object.keys(mcpServers).filter((name) => !before.includes(name));
   const removed = before.filter((name) => !(name in mcpServers));
   control.said = JSON.stringify({ added, removed, errors: {} });
-  return configure({ mcpServers }, control, state);
+  return changed({ mcpServers }, control, state);
 }

@@ -5,6 +5,7 @@ import type { Op } from "../../../core/op.js";
 import type { Out, Side, SideEnv, Step } from "../../dialect.js";
 import { address, envelopeOf } from "../../kit/stream-json/agent/session.js";
 import { streamJsonAgent } from "../../kit/stream-json/agent/side.js";
+import { turnEvent } from "../../kit/stream-json/agent/turn-events.js";
 import { withSchema } from "../../kit/host-tools.js";
 import { type QuestionForm, Questions } from "../../kit/stream-json/agent/questions.js";
 import type { HostResponse } from "../../kit/stream-json/wire.js";
@@ -20,8 +21,8 @@ import { notice, systemLine } from "./lines.js";
 import { canAnswer, onRequest, readRequest } from "./read-requests.js";
 import { SessionStates } from "./session-states.js";
 import { agentState } from "./state.js";
-import { readSwitches } from "./switches.js";
-import { turnEvent, wentOn } from "./write-events.js";
+import { readSwitches } from "../../kit/stream-json/agent/switches.js";
+import { TURN_LINES, wentOn } from "./write-events.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
 import { blockedText, INTERRUPTED, modeOf, outcomeLines, resultLine } from "./write-turns.js";
 
@@ -52,7 +53,11 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     cancelled: INTERRUPTED,
     quiet: QUIET,
     launched({ argv, open }) {
-      state.switches = readSwitches(argv);
+      state.switches = {
+        ...readSwitches(argv, ["--approval-mode", "--permission-mode"]),
+        replays: argv.includes("--replay-user-messages"),
+        tellsStates: argv.includes("--session-states"),
+      };
       state.isOneShot = state.switches.isOneShot;
       state.modeName = state.switches.mode;
       return withSchema(STRUCTURED, state.switches.schema, open?.config);
@@ -80,7 +85,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     },
     // Claude Code exits with 1 if its last result was an error.
     closed: () => (state.isFailed ? [{ exit: 1 }] : []),
-    turnEvent: (event) => turnEvent(event, state),
+    turnEvent: (event) => turnEvent(event, state, TURN_LINES),
     hostRequest: (event) => onHostRequest(event, state),
     hostSettled(request) {
       byHooks.delete(request);

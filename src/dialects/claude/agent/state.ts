@@ -2,18 +2,24 @@
 import type { Usage } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
 import { agentSession, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent/session.js";
-import type { Task } from "../../kit/stream-json/agent/tasks.js";
 import type { AgentTurn, CountedCall } from "../../kit/stream-json/agent/turn.js";
-import type { MessageWriter } from "../../kit/stream-json/agent/message-writer.js";
 import type { Questions } from "../../kit/stream-json/agent/questions.js";
 import type { KnownRequest, RequestName } from "../wire/op-records.js";
 import type { HostHooks } from "./hooks.js";
-import type { Switches } from "./switches.js";
+import { NO_SWITCHES, type Switches as AnySwitches } from "../../kit/stream-json/agent/switches.js";
 
 /** A control request of the host; its answer repeats `said`. */
 export interface Control extends AnyControl {
   subtype: RequestName;
   said: string;
+}
+
+/** Switches of this wire alone. */
+interface Switches extends AnySwitches {
+  /** Each prompt is said again when its turn begins. */
+  replays: boolean;
+  /** The host hears when the session runs, waits for it, and rests. */
+  tellsStates: boolean;
 }
 
 interface Turn extends AgentTurn<CountedCall & { since?: number; toldSeconds?: number }> {
@@ -27,8 +33,6 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   switches: Switches;
   turn: Turn | undefined;
   readonly hooks: HostHooks;
-  readonly speeches: Map<string, MessageWriter>;
-  readonly tasks: Map<string, Task>;
   /** Usage of all model calls since the start, sub-agents included, by model. */
   readonly spent: Map<string, { usage: Usage; cost: number }>;
   costs: number;
@@ -44,8 +48,6 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   isStopping: boolean;
   /** A hook of the host kept the prompt from the model: the words that tell it. */
   blocked: string | undefined;
-  /** The result that the model handed over, where the host gave a schema for it. */
-  structured: { value: unknown } | undefined;
   /** The last result was an error: the process exits with 1, as Claude Code does. */
   isFailed: boolean;
 }
@@ -53,11 +55,9 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
 export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks): AgentState {
   return {
     ...agentSession<KnownRequest, Control>(env, questions),
-    switches: { partial: false, isOneShot: false, replays: false, tellsStates: false, format: "lines" },
+    switches: { ...NO_SWITCHES, replays: false, tellsStates: false },
     turn: undefined,
     hooks,
-    speeches: new Map(),
-    tasks: new Map(),
     spent: new Map(),
     costs: 0,
     ownModel: undefined,
@@ -66,7 +66,6 @@ export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks)
     stopped: undefined,
     isStopping: false,
     blocked: undefined,
-    structured: undefined,
     isFailed: false,
   };
 }

@@ -6,8 +6,8 @@ import { addUsage } from "../../../core/usage.js";
 import type { Out, Step } from "../../dialect.js";
 import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent/session.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
-import { answered, answering, asking, isAnswer, newTurn } from "../../kit/stream-json/agent/turn.js";
-import type { TurnEvent } from "../../kit/stream-json/agent/wire.js";
+import { answered, answering, asking, newTurn } from "../../kit/stream-json/agent/turn.js";
+import type { TurnLines } from "../../kit/stream-json/agent/turn-events.js";
 import { line } from "../../kit/stream-json/write-lines.js";
 import { STRUCTURED } from "../wire/host-tools.js";
 import { wireTool } from "../wire/names.js";
@@ -19,58 +19,20 @@ import type { AgentState } from "./state.js";
 import { apiErrorKind, endOf, initLine, INTERRUPTED, resultLine, speechOf, stopOf, toolResult } from "./write-turns.js";
 import { taskEnded, taskStarted } from "./write-tasks.js";
 
-export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
-  if (event.replay === true) return told([]);
-  if (state.turn !== undefined && isAnswer(event)) answering(state.turn, timeOf(event, state));
-  switch (event.type) {
-    case "turn.started":
-      return told(onStarted(event, state));
-    case "turn.ended":
-      return told(onEnded(event, state));
-    case "text.delta":
-      return told(speechOf(state, event.under).delta("text", event.text));
-    case "thinking.delta":
-      return told(speechOf(state, event.under).delta("thinking", event.text));
-    case "text.done":
-      if (event.under === undefined && state.turn !== undefined) state.turn.text = event.text;
-      return told(speechOf(state, event.under).done("text", event.text));
-    case "thinking.done":
-      return told(speechOf(state, event.under).done("thinking", event.text));
-    case "tool.delta":
-      return told(speechOf(state, event.under).callComing());
-    case "tool.requested":
-      return told(onCall(event, state));
-    case "tool.started":
-      return told(onCallStarted(event, state));
-    case "tool.progress":
-      return told(onProgress(event, state));
-    case "tool.ended":
-      return onCallEnded(event, state);
-    case "approval.requested":
-      return onApproval(event, state);
-    case "usage":
-      onUsage(event, state);
-      return told([]);
-    case "notice":
-      return told(onNotice(event, state));
-    case "compaction":
-      return told(onCompaction(event, state));
-    case "error":
-      return told(event.turn === undefined ? [notice(event.fault.message, state, "warning", "error")] : []);
-    case "user.message":
-    case "session.changed":
-    case "approval.settled":
-    case "other":
-      return told([]);
-    default:
-      event satisfies never;
-      return told([]);
-  }
-}
-
-function told(out: Out[]): Step<Op> {
-  return { in: [], out };
-}
+export const TURN_LINES: TurnLines<AgentState> = {
+  speechOf,
+  started: onStarted,
+  ended: onEnded,
+  called: onCall,
+  callStarted: onCallStarted,
+  progress: onProgress,
+  callEnded: onCallEnded,
+  approval: onApproval,
+  usage: onUsage,
+  notice: onNotice,
+  compaction: onCompaction,
+  error: (message, state) => [notice(message, state, "warning", "error")],
+};
 
 // --- turns ---
 

@@ -1,23 +1,12 @@
 /** Answers to control requests. */
-import * as v from "valibot";
-import { CommandReply } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Out } from "../../dialect.js";
+import { contextCounts } from "../../kit/stream-json/agent/context-counts.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
-import { EFFORT_NAMES, WIRE_VERSION } from "../wire/names.js";
+import { EFFORT_NAMES } from "../../kit/stream-json/efforts.js";
+import { WIRE_VERSION } from "../wire/names.js";
 import type { AgentState, Control } from "./state.js";
 import { modeOf, STATUS } from "./write-turns.js";
-
-/** The counts of the command `/context`. */
-const Counts = v.looseObject({
-  used: v.nullish(v.number()),
-  window: v.nullish(v.number()),
-  system: v.number(),
-  memory: v.number(),
-  tools: v.number(),
-  mcpTools: v.number(),
-  messages: v.number(),
-});
 
 export function controlAnswer({ request_id, subtype, said }: Control, data: unknown, state: AgentState): Out {
   switch (subtype) {
@@ -98,10 +87,7 @@ export function settingsOf({ config }: AgentState): Record<string, unknown> {
 }
 
 function contextUsage(data: unknown, { config, capabilities }: AgentState): Record<string, unknown> {
-  const shown = v.is(CommandReply, data) && data.result.type === "message" ? Reflect.get(data.result, "data") : undefined;
-  const counts = v.is(Counts, shown) ? shown : NO_COUNTS;
-  const limit = capabilities["contextLimit"];
-  const maxTokens = counts.window ?? (typeof limit === "number" ? limit : 0);
+  const { counts, estimated, window: maxTokens } = contextCounts(data, capabilities);
   const categories = [
     ["system_prompt", "System prompt", counts.system],
     ["tools", "System tools", counts.tools],
@@ -109,7 +95,6 @@ function contextUsage(data: unknown, { config, capabilities }: AgentState): Reco
     ["memory", "Memory files", counts.memory],
     ["messages", "Messages", counts.messages],
   ] as const;
-  const estimated = categories.reduce((sum, [, , tokens]) => sum + tokens, 0);
   const totalTokens = Math.max(counts.used ?? 0, estimated);
   const free = Math.max(0, maxTokens - totalTokens);
   return {
@@ -128,5 +113,3 @@ function contextUsage(data: unknown, { config, capabilities }: AgentState): Reco
     agents: [],
   };
 }
-
-const NO_COUNTS = { used: undefined, window: undefined, system: 0, memory: 0, tools: 0, mcpTools: 0, messages: 0 };

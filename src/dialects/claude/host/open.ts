@@ -9,7 +9,8 @@ import { refused, warning } from "../../kit/reply.js";
 import { isLatest, newSessionId, sessionIdOf } from "../../kit/stream-json/host/session-id.js";
 import { OPENING } from "../coverage.js";
 import { HOOKS } from "../wire/hooks.js";
-import { effortFor, wireMode, wireTool } from "../wire/names.js";
+import { effortFor } from "../../kit/stream-json/efforts.js";
+import { wireMode, wireTool } from "../wire/names.js";
 import { writeServer } from "../wire/servers.js";
 import type { HostState } from "./state.js";
 

@@ -1,5 +1,5 @@
 /** Claude Code's names of our tools, modes and levels of effort: its hosts look for these names. */
-import type { Mode, Thinking } from "../../../core/config.js";
+import type { Mode } from "../../../core/config.js";
 
 /** The version of the wire. */
 export const VERSION = "2.1";
@@ -49,20 +49,6 @@ const WIRE_MODES: Readonly<Record<Mode, string>> = {
 
 export function wireMode(mode: Mode = "default"): string {
   return WIRE_MODES[mode];
-}
-
-/** For models that take a level of thinking and no effort. */
-const EFFORTS: Readonly<Record<string, Thinking>> = { low: "low", medium: "medium", high: "high", xhigh: "deep", max: "max" };
-
-export const EFFORT_NAMES: readonly string[] = Object.keys(EFFORTS);
-
-export function thinkingFor(effort: string): Thinking | undefined {
-  return Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
-}
-
-/** The effort for a level of thinking; undefined for the levels that are switches. */
-export function effortFor(level: Thinking): string | undefined {
-  return Object.entries(EFFORTS).find(([, thinking]) => thinking === level)?.[0];
 }
 
 /** Claude Code's names for the latest model of a kind. `default` and `inherit` keep the present model. */

@@ -3,16 +3,18 @@ import { runsUnasked } from "../../../core/modes.js";
 import type { SessionConfig } from "../../../core/config.js";
 import { canonicalTool, categoryOf } from "../../../core/names.js";
 import type { Op } from "../../../core/op.js";
-import type { Out, Step } from "../../dialect.js";
+import type { Step } from "../../dialect.js";
 import { echo } from "../../kit/issues.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import { ASK_USER } from "../wire/host-tools.js";
 import { readBy, type Refused } from "../../kit/stream-json/agent/read-host-lines.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
-import { EFFORT_NAMES, MODE_NAMES, modeNamed, thinkingFor } from "../wire/names.js";
+import { EFFORT_NAMES } from "../../kit/stream-json/efforts.js";
+import { MODE_NAMES, modeNamed } from "../wire/names.js";
 import { askedAgain } from "../../kit/stream-json/agent/read-prompts.js";
 import { controlAnswer } from "./write-replies.js";
-import { address, interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
+import { answer, command, configure, effortPatch } from "../../kit/stream-json/agent/control-ops.js";
+import { interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
 import { type AgentState, type Control } from "./state.js";
 import { requests, type RequestFields, type RequestName } from "../wire/op-records.js";
 import { ofHost, serversOf } from "../wire/servers.js";
@@ -83,25 +85,6 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
   }
 }
 
-function answer(out: Out): Step<Op> {
-  return { in: [], out: [out] };
-}
-
-function configure(patch: SessionConfig, control: Control, state: AgentState): Step<Op> {
-  const head = address(state);
-  state.controls.set(head.id, control);
-  return { in: [{ type: "session.configure", ...head, patch }], out: [] };
-}
-
-/** Answers a request by running a slash command of the agent. An agent without host tools would make a turn of the command. */
-function command(name: string, control: Control, state: AgentState): Step<Op> {
-  if (state.capabilities["hostTools"] !== true)
-    return answer(refusal(control.request_id, `This agent cannot be asked for ${control.subtype}`));
-  const head = address(state);
-  state.controls.set(head.id, control);
-  return { in: [{ type: "turn.prompt", ...head, turn: head.id, parts: [], command: { name } }], out: [] };
-}
-
 // --- initialize ---
 
 function onInitialize(request_id: string, request: RequestFields<"initialize">, state: AgentState): Step<Op> {
@@ -165,14 +148,6 @@ function onEffort(request_id: string, effort: string, state: AgentState): Step<O
   const patch = effortPatch(effort, state);
   if (patch === undefined) return answer(granted(request_id, { subtype: "set_effort", effort, applied: false, override: null }));
   return configure(patch, { request_id, subtype: "set_effort", said: effort }, state);
-}
-
-/** A model with efforts gets this one; one that only thinks gets the nearest level; others take neither. */
-function effortPatch(effort: string, { capabilities }: AgentState): SessionConfig | undefined {
-  const { efforts, thinking } = capabilities;
-  if (Array.isArray(efforts) && efforts.includes(effort)) return { effort };
-  const level = thinkingFor(effort);
-  return thinking === true && level !== undefined ? { thinking: level } : undefined;
 }
 
 // --- what is known here ---

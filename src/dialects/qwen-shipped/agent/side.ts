@@ -5,6 +5,7 @@ import type { Side, SideEnv } from "../../dialect.js";
 import { envelopeOf } from "../../kit/stream-json/agent/session.js";
 import { streamJsonAgent } from "../../kit/stream-json/agent/side.js";
 import { onHostRequest } from "../../kit/stream-json/agent/host-requests.js";
+import { turnEvent } from "../../kit/stream-json/agent/turn-events.js";
 import { withSchema } from "../../kit/host-tools.js";
 import { Questions } from "../../kit/stream-json/agent/questions.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
@@ -14,8 +15,8 @@ import { systemLine } from "./lines.js";
 import { canAnswer, CANCELLED, onRequest, readRequest } from "./read-requests.js";
 import { agentState, notice } from "./state.js";
 import { QUESTION_FORM } from "./suggestions.js";
-import { readSwitches } from "./switches.js";
-import { turnEvent } from "./write-events.js";
+import { readSwitches } from "../../kit/stream-json/agent/switches.js";
+import { TURN_LINES } from "./write-events.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
 import { outcomeLines, resultLine } from "./write-turns.js";
 
@@ -27,7 +28,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     state,
     cancelled: CANCELLED,
     launched({ argv, open }) {
-      state.switches = readSwitches(argv);
+      state.switches = readSwitches(argv, ["--approval-mode"]);
       state.isOneShot = state.switches.isOneShot;
       state.modeName = state.switches.mode;
       return withSchema(STRUCTURED, state.switches.schema, open?.config);
@@ -53,7 +54,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
     ready({ unfinished }) {
       state.unfinished = unfinished === undefined ? "none" : unfinished === "prompt" ? "interrupted_prompt" : "interrupted_turn";
     },
-    turnEvent: (event) => turnEvent(event, state),
+    turnEvent: (event) => turnEvent(event, state, TURN_LINES),
     hostRequest: (event) => onHostRequest(event, state, OWN_TOOLS),
     collected: (step) => collected(step, state),
   });

@@ -5,11 +5,9 @@ import type { Questions } from "../../kit/stream-json/agent/questions.js";
 import type { KnownRequest } from "./read-requests.js";
 import { agentSession, envelopeOf, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent/session.js";
 import { systemLine } from "./lines.js";
-import type { MessageWriter } from "../../kit/stream-json/agent/message-writer.js";
-import type { Switches } from "./switches.js";
+import { NO_SWITCHES, type Switches } from "../../kit/stream-json/agent/switches.js";
 import type { RequestName } from "../wire/op-records.js";
 import type { Turn } from "./write-turns.js";
-import type { Task } from "../../kit/stream-json/agent/tasks.js";
 
 /** The answer repeats `said`; `applies`, of an effort: the model takes it. */
 export interface Control extends AnyControl {
@@ -23,15 +21,11 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   turn: Turn | undefined;
   /** How the last turn stopped, for a host that wants to continue it. */
   unfinished: "none" | "interrupted_prompt" | "interrupted_turn";
-  readonly speeches: Map<string, MessageWriter>;
-  readonly tasks: Map<string, Task>;
   /** Usage of all model calls since the start. */
   usage: Usage;
   modelCalls: number;
   /** Ended tool calls by name. */
   readonly tools: Map<string, { count: number; success: number; fail: number }>;
-  /** The result that the model handed over, if the host gave a schema. */
-  structured: { value: unknown } | undefined;
   /** The lines of a run with one document. */
   readonly document: unknown[];
 }
@@ -39,15 +33,12 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
 export function agentState(env: SideEnv, questions: Questions): AgentState {
   return {
     ...agentSession<KnownRequest, Control>(env, questions),
-    switches: { partial: false, isOneShot: false, format: "lines" },
+    switches: { ...NO_SWITCHES },
     turn: undefined,
     unfinished: "none",
-    speeches: new Map(),
-    tasks: new Map(),
     usage: { input: 0, output: 0 },
     modelCalls: 0,
     tools: new Map(),
-    structured: undefined,
     document: [],
   };
 }

@@ -4,7 +4,7 @@ import type { Op } from "../../../core/op.js";
 import { addUsage } from "../../../core/usage.js";
 import { isRecord } from "../../../core/values/json-object.js";
 import type { Out, Step } from "../../dialect.js";
-import type { TurnEvent } from "../../kit/stream-json/agent/wire.js";
+import type { TurnLines } from "../../kit/stream-json/agent/turn-events.js";
 import { STRUCTURED } from "../wire/host-tools.js";
 import { systemLine } from "./lines.js";
 import { wireTool } from "../wire/names.js";
@@ -13,62 +13,24 @@ import { notice, type AgentState } from "./state.js";
 import { onProgress } from "./write-progress.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
 import { taskEnded, taskStarted } from "./write-tasks.js";
-import { answered, answering, isAnswer, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { answered, answering, newTurn } from "../../kit/stream-json/agent/turn.js";
 import { endOf, initLine, isApiError, resultLine, speechOf, toolResult, type Turn } from "./write-turns.js";
 import type { SystemFields } from "../wire/event-records.js";
 
-export function turnEvent(event: TurnEvent, state: AgentState): Step<Op> {
-  if (event.replay === true) return told([]);
-  if (state.turn !== undefined && isAnswer(event)) answering(state.turn, timeOf(event, state));
-  switch (event.type) {
-    case "turn.started":
-      return told(onStarted(event, state));
-    case "turn.ended":
-      return told(onEnded(event, state));
-    case "text.delta":
-      return told(speechOf(state, event.under).delta("text", event.text));
-    case "thinking.delta":
-      return told(speechOf(state, event.under).delta("thinking", event.text));
-    case "text.done":
-      if (event.under === undefined && state.turn !== undefined) state.turn.text = event.text;
-      return told(speechOf(state, event.under).done("text", event.text));
-    case "thinking.done":
-      return told(speechOf(state, event.under).done("thinking", event.text));
-    case "tool.delta":
-      return told(speechOf(state, event.under).callComing());
-    case "tool.requested":
-      return told(onCall(event, state));
-    case "tool.started":
-      return told(onCallStarted(event, state));
-    case "tool.progress":
-      return told(onProgress(event, state));
-    case "tool.ended":
-      return onCallEnded(event, state);
-    case "approval.requested":
-      return onApproval(event, state);
-    case "usage":
-      onUsage(event, state);
-      return told([]);
-    case "notice":
-      return told(onNotice(event, state));
-    case "compaction":
-      return told(onCompaction(event, state));
-    case "error":
-      return told(event.turn === undefined ? [notice(event.fault.message, state, "error", "error")] : []);
-    case "user.message":
-    case "session.changed":
-    case "approval.settled":
-    case "other":
-      return told([]);
-    default:
-      event satisfies never;
-      return told([]);
-  }
-}
-
-function told(out: Out[]): Step<Op> {
-  return { in: [], out };
-}
+export const TURN_LINES: TurnLines<AgentState> = {
+  speechOf,
+  started: onStarted,
+  ended: onEnded,
+  called: onCall,
+  callStarted: onCallStarted,
+  progress: onProgress,
+  callEnded: onCallEnded,
+  approval: onApproval,
+  usage: onUsage,
+  notice: onNotice,
+  compaction: onCompaction,
+  error: (message, state) => [notice(message, state, "error", "error")],
+};
 
 // --- turns ---
 
@@ -140,7 +102,7 @@ function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> 
 /** Asks the host, unless the control channel is not open. */
 function onApproval({ calls, under }: EventOf<"approval.requested">, state: AgentState): Step<Op> {
   const said = speechOf(state, under).end();
-  if (state.isControlled && !state.isDeaf) return told([...said, ...state.questions.permissions(calls)]);
+  if (state.isControlled && !state.isDeaf) return { in: [], out: [...said, ...state.questions.permissions(calls)] };
   const reason = state.isControlled ? "Input closed" : NOBODY;
   const answers = calls.map(({ id }) => ({ call: id, decision: "deny" as const, reason }));
   return { in: [{ type: "approval.answer", ...address(state), answers }], out: said };

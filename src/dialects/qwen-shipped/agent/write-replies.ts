@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { CommandReply } from "../../../core/command.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Out } from "../../dialect.js";
+import { contextCounts } from "../../kit/stream-json/agent/context-counts.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import type { AgentState, Control } from "./state.js";
 
@@ -17,17 +18,6 @@ const CAPABILITIES = {
   can_get_usage_info: true,
   can_handle_mcp_message: true,
 } as const;
-
-/** The counts of `/context`. */
-const Counts = v.looseObject({
-  used: v.nullish(v.number()),
-  window: v.nullish(v.number()),
-  system: v.number(),
-  memory: v.number(),
-  tools: v.number(),
-  mcpTools: v.number(),
-  messages: v.number(),
-});
 
 export function controlAnswer({ request_id, subtype, said, applies = false }: Control, data: unknown, state: AgentState): Out {
   switch (subtype) {
@@ -62,11 +52,7 @@ export function controlRefusal({ request_id, subtype, said }: Control, fault: Fa
 }
 
 function contextUsage(data: unknown, showDetails: boolean, { config, capabilities }: AgentState): Record<string, unknown> {
-  const shown = v.is(CommandReply, data) && data.result.type === "message" ? Reflect.get(data.result, "data") : undefined;
-  const counts = v.is(Counts, shown) ? shown : NO_COUNTS;
-  const limit = capabilities["contextLimit"];
-  const contextWindowSize = counts.window ?? (typeof limit === "number" ? limit : 0);
-  const estimated = counts.system + counts.memory + counts.tools + counts.mcpTools + counts.messages;
+  const { counts, estimated, window: contextWindowSize } = contextCounts(data, capabilities);
   const totalTokens = counts.used ?? 0;
   const breakdown = {
     systemPrompt: counts.system,
@@ -89,8 +75,6 @@ function contextUsage(data: unknown, showDetails: boolean, { config, capabilitie
     showDetails,
   };
 }
-
-const NO_COUNTS = { used: undefined, window: undefined, system: 0, memory: 0, tools: 0, mcpTools: 0, messages: 0 };
 
 function modelsIn(data: unknown, { config, capabilities }: AgentState): Record<string, unknown>[] {
   const choices = v.is(CommandReply, data) && data.result.type === "dialog" ? (data.result.choices ?? []) : [];

@@ -162,7 +162,7 @@ export function resultLine({ subtype, text }: Omit<End, "exit">, at: number, sta
     permission_denials: turn?.denials ?? [],
     ...(isError && { error: { message: text } }),
     ...(structured !== undefined && { structured_result: structured.value }),
-    ...(switches.format === "document" && { stats: statsOf(state) }),
+    ...(switches.format === "whole" && { stats: statsOf(state) }),
   });
 }
 

@@ -1,5 +1,5 @@
 /** Qwen Code's names of our tools, modes and levels of effort: its hosts look for these names. */
-import type { Mode, Thinking } from "../../../core/config.js";
+import type { Mode } from "../../../core/config.js";
 
 /** The version of Qwen Code that hosts are told. */
 export const WIRE_VERSION = "0.24.4";
@@ -40,13 +40,4 @@ export function modeNamed(name: string): Mode | undefined {
 
 export function wireMode(mode: Mode = "default"): string {
   return mode === "auto_edit" ? "auto-edit" : mode;
-}
-
-/** Efforts as levels of thinking, for models that take a level and no effort. */
-const EFFORTS: Readonly<Record<string, Thinking>> = { low: "low", medium: "medium", high: "high", xhigh: "deep", max: "max" };
-
-export const EFFORT_NAMES: readonly string[] = Object.keys(EFFORTS);
-
-export function thinkingFor(effort: string): Thinking | undefined {
-  return Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
 }

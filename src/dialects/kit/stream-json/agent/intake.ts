@@ -3,7 +3,7 @@ import { QUEUE_LIMIT } from "../../../../core/limits.js";
 import type { Op } from "../../../../core/op.js";
 import { roughSize } from "../../../../core/queue.js";
 import type { Out, Step } from "../../../dialect.js";
-import { together } from "../../step.js";
+import { append, together } from "../../step.js";
 import type { AgentSession, Asked, Control } from "./session.js";
 import type { AgentWire } from "./wire.js";
 import { refusal } from "../write-lines.js";
@@ -136,9 +136,4 @@ function answered<Request extends { subtype: string }, Pending extends Control>(
 /** A process for one prompt exits after its answer. */
 function leaving(problem: string | undefined, { isOneShot }: Pick<Session, "isOneShot">): Out[] {
   return !isOneShot || problem === undefined ? [] : [{ exit: 1, reason: problem }];
-}
-
-function append(step: Step<Op>, more: Step<Op>): void {
-  step.in.push(...more.in);
-  step.out.push(...more.out);
 }

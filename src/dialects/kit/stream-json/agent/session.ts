@@ -3,7 +3,9 @@ import type { SessionConfig } from "../../../../core/config.js";
 import type { Event, EventOf } from "../../../../core/event.js";
 import type { Op, OpOf } from "../../../../core/op.js";
 import type { SideEnv } from "../../../dialect.js";
+import type { MessageWriter } from "./message-writer.js";
 import type { Questions } from "./questions.js";
+import type { Task } from "./tasks.js";
 import type { Prompt } from "../wire.js";
 import type { Envelope } from "../write-lines.js";
 
@@ -67,6 +69,12 @@ export interface AgentSession<Request extends { subtype: string }, Pending exten
   readonly asked: Asked[];
   readonly questions: Questions;
   turn: { readonly id: string } | undefined;
+  /** The writers of messages: of the session's own agent, and of sub-agents by their call. */
+  readonly speeches: Map<string, MessageWriter>;
+  /** The sub-agents that run, by their call. */
+  readonly tasks: Map<string, Task>;
+  /** The result that the model handed over, where the host gave a schema for it. */
+  structured: { value: unknown } | undefined;
 }
 
 export type AnySession = AgentSession<{ subtype: string }, Control>;
@@ -97,6 +105,9 @@ export function agentSession<Request extends { subtype: string }, Pending extend
     late: [],
     asked: [],
     questions,
+    speeches: new Map(),
+    tasks: new Map(),
+    structured: undefined,
   };
 }
 
