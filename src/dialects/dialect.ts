@@ -68,6 +68,8 @@ export interface Dialect {
    * Where a process is a session, the side itself makes the launch.
    */
   readonly start?: readonly string[];
+  /** The words by which well-known programs speak this wire, by the program's name: a command that is the name alone gets them. */
+  readonly wordsOf?: Readonly<Record<string, readonly string[]>>;
   /** The wire holds one turn at a time: the link queues prompts. */
   readonly oneTurn?: true;
   /**

@@ -3,7 +3,7 @@ import type { Agent } from "../core/agent.js";
 import type { Dialect } from "../dialects/dialect.js";
 import { connect, type ConnectOptions, type Dial } from "../link/connect.js";
 import { spawnTransport, type ProcessOptions } from "../transports/process.js";
-import { withFlags } from "./launch.js";
+import { commandFor, withFlags } from "./launch.js";
 
 /** The environment and the limits of a driven command. */
 export interface DriveOptions extends ConnectOptions, Omit<ProcessOptions, "framing"> {
@@ -15,7 +15,7 @@ export interface DriveOptions extends ConnectOptions, Omit<ProcessOptions, "fram
 export function drive(dialect: Dialect, command: readonly string[], { env = process.env, ...options }: DriveOptions = {}): Agent {
   const dial: Dial = (launch) =>
     spawnTransport(
-      { ...launch, argv: withFlags(command, launch.argv), env: { ...env, ...launch.env } },
+      { ...launch, argv: withFlags(commandFor(dialect, command), launch.argv), env: { ...env, ...launch.env } },
       { ...options, framing: dialect.framing },
     );
   return connect(dialect, dial, options);

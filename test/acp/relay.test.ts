@@ -1,7 +1,8 @@
 /** An editor in front of agents that are not ours, and under the name of one of them. */
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { PARLEY } from "../process/harness.js";
+import { PARLEY, scratch } from "../process/harness.js";
 import { launchers } from "../support/launchers.js";
 import { modelServer } from "../support/model-server.js";
 import { fixture } from "../support/processes.js";
@@ -54,6 +55,21 @@ it("a permission, a plan, a mode, a failure and a cancelled turn go through a re
   await expect(editor.prompt(sessionId, "die")).rejects.toMatchObject({ message: expect.stringContaining("SIGKILL") });
   expect(await editor.exited).not.toBe(0);
   expect(editor.stderr).not.toContain("grammar");
+});
+
+it.each([
+  ["gemini", "--acp"],
+  ["qwen", "--acp"],
+  ["opencode", "acp"],
+  ["reasonix", "acp"],
+])("the program %s, named alone, is asked to speak the protocol by '%s'", async (name, words) => {
+  const folder = scratch({ [name]: `#!/bin/sh\n[ "$*" = '${words}' ] || exit 7\nexec '${process.execPath}' '${fixture("acp-agent.mjs")}'\n` });
+  chmodSync(join(folder, name), 0o755);
+  const editor = new Editor({ command: relayed(), args: ["--", join(folder, name)] });
+  const { sessionId } = await editor.open();
+  await editor.prompt(sessionId, "you there");
+  expect(editor.text()).toBe("hello you there");
+  await editor.finish();
 });
 
 it("under the name gemini it is that program in its ACP mode, variables and flags included", async () => {

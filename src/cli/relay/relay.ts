@@ -7,7 +7,7 @@ import type { Launch, Transport } from "../../core/wire.js";
 import { loadDialect, programOf, programs, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { secretValues } from "../../core/secrets/secrets.js";
-import { withFlags } from "../../host/launch.js";
+import { commandFor, withFlags } from "../../host/launch.js";
 import { exitCode as exitOf } from "../command-line/exit-code.js";
 import { includes } from "../../dialects/kit/covers.js";
 import { relay } from "../../link/relay.js";
@@ -219,7 +219,7 @@ async function dialled(parsed: Parsed): Promise<Reach> {
 
 function start(command: readonly string[], launch: Launch, drive: Dialect, { settings }: Loaded, env: Env): Promise<Transport> {
   return spawnTransport(
-    { ...launch, argv: withFlags(command, launch.argv), env: { ...withoutTurn(env), ...launch.env } },
+    { ...launch, argv: withFlags(commandFor(drive, command), launch.argv), env: { ...withoutTurn(env), ...launch.env } },
     { framing: drive.framing, lineCap: settings.limits.lineBytes, onStderr: (words) => process.stderr.write(words) },
   );
 }

@@ -18,6 +18,15 @@ const UNUSED: readonly ForeignFlag[] = [
   ...["debug", "screen-reader", "list-extensions", "raw-output", "accept-raw-output-risk"].map((name) => ({ name })),
 ];
 
+/** Programs that speak the protocol when they are asked to; adapters like `codex-acp` speak nothing else. */
+export const AGENT_WORDS: Readonly<Record<string, readonly string[]>> = {
+  gemini: ["--acp"],
+  qwen: ["--acp"],
+  opencode: ["acp"],
+  reasonix: ["acp"],
+  parley: ["acp"],
+};
+
 export const program: Program = {
   name: "gemini",
   // The version of Gemini CLI whose command line this is.
