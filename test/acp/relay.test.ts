@@ -63,7 +63,9 @@ it.each([
   ["opencode", "acp"],
   ["reasonix", "acp"],
 ])("the program %s, named alone, is asked to speak the protocol by '%s'", async (name, words) => {
-  const folder = scratch({ [name]: `#!/bin/sh\n[ "$*" = '${words}' ] || exit 7\nexec '${process.execPath}' '${fixture("acp-agent.mjs")}'\n` });
+  const folder = scratch({
+    [name]: `#!/bin/sh\n[ "$*" = '${words}' ] || exit 7\nexec '${process.execPath}' '${fixture("acp-agent.mjs")}'\n`,
+  });
   chmodSync(join(folder, name), 0o755);
   const editor = new Editor({ command: relayed(), args: ["--", join(folder, name)] });
   const { sessionId } = await editor.open();
