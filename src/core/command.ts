@@ -12,7 +12,13 @@ const Choice = v.looseObject({
 
 /** `dialog`: the host should let its user choose. `tool`: a tool shows something. `submit_prompt`: the command became a prompt, whose turn follows. */
 export const CommandResult = v.variant("type", [
-  v.looseObject({ type: v.literal("message"), level: v.picklist(["info", "warning", "error"]), text: v.string() }),
+  v.looseObject({
+    type: v.literal("message"),
+    level: v.picklist(["info", "warning", "error"]),
+    text: v.string(),
+    /** Arguments of the same command that tell or do more. */
+    choices: v.optional(v.array(Choice)),
+  }),
   v.looseObject({ type: v.literal("dialog"), dialog: v.string(), text: v.string(), choices: v.optional(v.array(Choice)) }),
   v.looseObject({ type: v.literal("tool"), tool: v.string(), parts: v.array(Part) }),
   v.looseObject({ type: v.literal("submit_prompt") }),

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { put, tree } from "../extensions/files.js";
 import { scratch } from "../process/harness.js";
-import { bash, chat, CLEAR_LINE, hasTerminal, TAB } from "./chat.js";
+import { bash, chat, CLEAR_LINE, ESC, hasTerminal, TAB } from "./chat.js";
 
 const skill = (text: string) => `---\ndescription: Greets somebody\nargument-hint: <name>\n---\n${text}\n`;
 
@@ -24,7 +24,7 @@ describe.skipIf(!hasTerminal)("skills", () => {
     await talk.press("/gre");
     await talk.shows("→ greet");
     await talk.press(TAB, "Ada\r");
-    await talk.shows("Hello, Ada.", "tokens in");
+    await talk.shows("> /greet Ada", "Hello, Ada.", "tokens in");
     put(cwd, { ".parley/skills/bow/SKILL.md": skill("Bow to $1.") });
     await talk.enter("/bow Grace");
     await talk.shows("At your service.", "tokens in");
@@ -60,7 +60,9 @@ describe.skipIf(!hasTerminal)("sub-agents", () => {
       ],
     });
     await talk.enter("/agents");
-    await talk.shows("general", "explore", "scribe");
+    await talk.shows("general", "explore", "scribe", "Enter takes it");
+    await talk.press(ESC);
+    await talk.hides("Enter takes it");
     await talk.enter("go");
     await talk.shows("● Spawn one", "│ Write a.txt");
     await talk.enter("y");

@@ -22,8 +22,8 @@ describe.skipIf(!hasTerminal)("MCP servers", () => {
     await talk.enter("y");
     await talk.shows("● lab: steps", "first", "second", "Done.", "tokens in");
     await talk.enter("/mcp");
-    await talk.shows("lab", "connected");
-    await talk.enter("/mcp lab");
+    await talk.shows("lab", "connected", "Enter takes it");
+    await talk.press("\r");
     await talk.shows("mcp__lab__echo");
     await talk.leave();
   });
@@ -52,7 +52,9 @@ describe.skipIf(!hasTerminal)("MCP servers", () => {
     await talk.enter("say heron");
     await talk.shows("> say heron", "heron", "tokens in");
     await talk.enter("/mcp");
-    await talk.shows("bad");
+    await talk.shows("bad", "Enter takes it");
+    await talk.press("\r");
+    await talk.shows("bad: failed");
     await talk.leave();
     expect(talk.text.match(/! bad: /g)).toHaveLength(1);
   });

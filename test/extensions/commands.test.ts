@@ -22,7 +22,9 @@ describe("the registry", () => {
     const host = await opened();
     const { commands = [] } = await host.next("catalog.updated");
     const names =
-      "help clear compact context stats model mode permissions mcp skills agents resume chat rewind todo copy theme export quit".split(" ");
+      "help clear compact context stats cost diff init model mode permissions mcp skills agents resume chat rewind todo tasks copy theme export quit".split(
+        " ",
+      );
     expect(commands.filter(({ source }) => source === "builtin").map(({ name }) => name)).toEqual(names);
     expect(commands.find(({ name }) => name === "compact")).toMatchObject({ aliases: ["compress"] });
     expect(commands.filter(({ description }) => description === "")).toEqual([]);
@@ -59,6 +61,9 @@ describe("beside a turn", () => {
       "help",
       "context",
       "stats",
+      "cost",
+      "diff",
+      "tasks",
       "mcp",
       "skills",
       "agents",

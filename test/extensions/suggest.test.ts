@@ -25,7 +25,7 @@ describe("slash", () => {
     const all = await suggest(host, { trigger: "slash", text: "/" });
     expect(all.suggestions[0]).toEqual({ label: "help", value: "help", description: "Lists the commands, or explains one" });
     expect(await suggest(host, { trigger: "slash", text: "/c", cursor: 2 })).toMatchObject({ perfect: false });
-    expect((await values(host, "slash", "/c")).slice(0, 5)).toEqual(["clear", "compact", "context", "chat", "copy"]);
+    expect((await values(host, "slash", "/c")).slice(0, 6)).toEqual(["clear", "compact", "context", "cost", "chat", "copy"]);
     expect((await values(host, "slash", "compr"))[0]).toBe("compress");
     expect(await suggest(host, { trigger: "slash", text: "/help" })).toMatchObject({ perfect: true, suggestions: [{ value: "help" }] });
     expect(await values(host, "slash", "/?")).toContain("help");

@@ -21,9 +21,9 @@ describe("/rewind", () => {
   it("lists the turns, the last one first, beside a turn, too", async () => {
     const { host } = await threeTurns([{ steps: [{ wait: "forever" }] }]);
     const choices = [
-      { value: "1", label: "do t3", description: expect.stringMatching(/^\d{4}-\S+Z$/) },
-      { value: "2", label: "do t2", description: expect.stringMatching(/Z, 1 file$/) },
-      { value: "3", label: "do t1", description: expect.stringMatching(/Z, 1 file$/) },
+      { value: "1", label: "do t3", description: "just now" },
+      { value: "2", label: "do t2", description: "just now, 1 file" },
+      { value: "3", label: "do t1", description: "just now, 1 file" },
     ];
     expect(await command(host, "rewind")).toMatchObject({ type: "dialog", dialog: "rewind", choices });
     expect((await suggest(host, { trigger: "slash", text: "/rewind " })).suggestions.map(({ value }) => value)).toEqual(

@@ -171,6 +171,7 @@ export class Conversation implements ChatListener {
   /** True when the command goes on: as a turn, as a choice of the user, or in another session. */
   #answered({ command, result }: CommandReply, id: string): boolean {
     if (result.type === "submit_prompt") {
+      this.#view.prompted(`/${command.name} ${command.args ?? ""}`.trim());
       this.#hasTalked = true;
       return true;
     }
@@ -179,15 +180,13 @@ export class Conversation implements ChatListener {
       if (chosen !== undefined) this.#resume(chosen.value, id);
       return chosen !== undefined;
     }
-    if (result.type === "dialog" && result.dialog !== "help" && (result.choices ?? []).length > 0) {
-      void this.#choose(command.name, result);
-      return false;
-    }
-    showResult(command.name, result, this.#view);
+    const choices = choicesIn(result);
+    if (choices.length === 0) showResult(command.name, result, this.#view);
+    else void this.#choose(command.name, result.type === "dialog" ? result.text : "Choose one to see more", choices);
     return false;
   }
 
-  async #choose(name: string, { text, choices = [] }: Extract<CommandReply["result"], { type: "dialog" }>): Promise<void> {
+  async #choose(name: string, text: string, choices: Offered): Promise<void> {
     // The session at hand is not one to go on with.
     const offered = name === "resume" ? choices.filter(({ current }) => current !== true) : choices;
     if (offered.length === 0) return this.#view.say("aside", "There is no other session of this workspace.");
@@ -343,6 +342,14 @@ export class Conversation implements ChatListener {
       answerRequest: (request, ok, data) => this.#agent.send({ type: "host.answer", session: this.#session, request, ok, data }),
     });
   }
+}
+
+type Offered = NonNullable<Extract<CommandReply["result"], { type: "dialog" }>["choices"]>;
+
+/** Help tells what there is; every other list is one to choose from. */
+function choicesIn(result: CommandReply["result"]): Offered {
+  if (result.type === "message") return result.choices ?? [];
+  return result.type === "dialog" && result.dialog !== "help" ? (result.choices ?? []) : [];
 }
 
 /** The command's own reply shows the result of /compact, too. */

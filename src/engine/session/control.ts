@@ -1,4 +1,5 @@
 /** The session as its extensions see it: the only way for commands to change the session. */
+import type { Part } from "../../core/content.js";
 import type { SessionConfig } from "../../core/config.js";
 import type { Compacted } from "../turn/compaction/compaction.js";
 import type { Message, Model } from "../models/model.js";
@@ -23,6 +24,8 @@ export type ExtensionServices = Pick<
   | "outputChars"
   | "answerSeconds"
   | "todos"
+  | "shell"
+  | "events"
 >;
 
 export interface SessionControl {
@@ -45,6 +48,8 @@ export interface SessionControl {
   reset(messages: readonly Message[]): void;
   /** The turns that can be undone, oldest first. */
   turns(): Promise<LoggedTurn[]>;
+  /** The files that are not as before the session, as far as tools changed them, each as a part. */
+  changes(): Promise<Part[]>;
   /** Undoes a turn and all later ones. Only between turns. Throws a fault with the reason if it cannot. */
   rewind(asked: Asked): Promise<RewindReply>;
   /** Makes room in the model's window by trimming or a summary, and reports the result. Throws when interrupted. Only between turns. */

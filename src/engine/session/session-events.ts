@@ -5,6 +5,7 @@ import type { Op } from "../../core/op.js";
 import { Recorder } from "../store/recorder.js";
 import type { SessionLog } from "../store/store.js";
 import type { EngineServices } from "./services.js";
+import { Spending } from "./spending.js";
 
 /** The place of an event: its turn, the op that it answers, and the Spawn call that it is under. */
 export interface Address {
@@ -26,6 +27,7 @@ interface Warning {
 export class SessionEvents {
   readonly recorder: Recorder;
   readonly identity: Identity;
+  readonly spending = new Spending();
   /** The number of the last event. */
   seq = 0;
   readonly #handle: string;
@@ -52,6 +54,7 @@ export class SessionEvents {
    */
   tell(event: Event, address?: Address, along?: () => void): Promise<void> | undefined {
     this.record(event, address);
+    if (event.type === "usage" && event.scope === "call") this.spending.add(event);
     along?.();
     return this.#push(event);
   }

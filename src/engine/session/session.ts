@@ -358,6 +358,7 @@ export class Session implements SessionServices {
       used: () => this.history.measured?.tokens,
       compact: (signal) => this.#compact(signal),
       turns: () => this.#undo.turns(),
+      changes: () => this.#undo.changed(),
       rewind: (asked) => this.#undo.rewind(asked),
       openStore: () => this.engine.openStore(),
       trace: () => this.#turns.trace,

@@ -59,7 +59,8 @@ export async function restoreFiles(changes: readonly Change[], restoring: Restor
   return restored;
 }
 
-function byPath(changes: readonly Change[]): Map<string, [Change, ...Change[]]> {
+/** The changes of each file, oldest first. */
+export function byPath(changes: readonly Change[]): Map<string, [Change, ...Change[]]> {
   const found = new Map<string, [Change, ...Change[]]>();
   for (const change of changes) {
     const known = found.get(change.path);

@@ -1,10 +1,12 @@
 /** Undo for an open session: records the changes of its turns, and undoes turns. */
+import type { Part } from "../../core/content.js";
 import { ParleyError } from "../../core/errors.js";
 import type { RewindReply } from "../../core/rewind.js";
 import { workspaceOf } from "../calls/workspace-for.js";
 import type { SessionServices } from "../session/services.js";
 import type { LoggedTurn } from "../store/logged-turns.js";
 import type { SessionLog } from "../store/store.js";
+import type { Workspace } from "../workspace/workspace.js";
 import { FileChanges } from "./file-changes.js";
 import type { Asked } from "./asked.js";
 
@@ -34,6 +36,19 @@ export class SessionUndo {
     return readTurns(log.entries()).turns;
   }
 
+  /** The files that are not as before the session, each as a part. */
+  async changed(): Promise<Part[]> {
+    const log = this.#kept();
+    if (log.copies === undefined) throw noCopies();
+    const { sessionChanges } = await import("./session-changes.js");
+    const turns = await this.turns();
+    return sessionChanges(
+      turns.flatMap(({ changes }) => changes),
+      this.#workspace(),
+      log.copies,
+    );
+  }
+
   /** Only between turns. Throws a fault with the reason if it cannot. */
   rewind(asked: Asked): Promise<RewindReply> {
     const rewound = this.#rewind(asked);
@@ -49,12 +64,8 @@ export class SessionUndo {
   async #rewind(asked: Asked): Promise<RewindReply> {
     const log = this.#kept();
     const { rewind } = await import("./rewind.js");
-    const { events, permissions, history, seen, settings } = this.#session;
-    const workspace = workspaceOf(this.#session, {
-      hosted: settings.config.workspace,
-      signal: this.#ending,
-      emit: (event) => events.tell(event),
-    });
+    const { events, permissions, history, seen } = this.#session;
+    const workspace = this.#workspace();
     const { reply, conversation, note } = await rewind(asked, { log, events, workspace, permissions });
     if (conversation !== undefined) {
       history.goBack(conversation);
@@ -64,8 +75,22 @@ export class SessionUndo {
     return reply;
   }
 
+  #workspace(): Workspace {
+    const { events, settings } = this.#session;
+    return workspaceOf(this.#session, {
+      hosted: settings.config.workspace,
+      signal: this.#ending,
+      emit: (event) => events.tell(event),
+    });
+  }
+
   #kept(): SessionLog {
     if (this.#log !== undefined) return this.#log;
     throw new ParleyError({ code: "session", message: "This session is not kept, so nothing of it can be undone", retryable: false });
   }
+}
+
+function noCopies(): ParleyError {
+  const message = "No copies of files are kept (sessions.undoMiB is 0), so what they were is not known";
+  return new ParleyError({ code: "unsupported", message, retryable: false });
 }

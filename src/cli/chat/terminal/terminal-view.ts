@@ -2,7 +2,6 @@
 import { Container, Editor, matchesKey, TUI } from "@earendil-works/pi-tui";
 import type { Part } from "../../../core/content.js";
 import type { Call, Event } from "../../../core/event.js";
-import { withoutSteering } from "../../../core/text/terminal-text.js";
 import type { PromptHistory } from "../prompt-history.js";
 import { commandOf } from "../results.js";
 import type { Theme, ThemeName } from "../theme.js";
@@ -12,20 +11,12 @@ import { FOCUS_IN, FOCUS_OUT, type ChatTerminal } from "./chat-terminal.js";
 import { LifeLine } from "./life-line.js";
 import { markdownTheme } from "./markdown-theme.js";
 import { foreign } from "./part-rows.js";
+import { pasted } from "./pasted.js";
 import { listTheme, Picker } from "./picker.js";
 import { QuestionBox, type Room } from "./question-box.js";
 import { StatusLine } from "./status-line.js";
 import { Suggestions } from "./suggestions.js";
 import { Transcript } from "./transcript.js";
-
-const PASTE_BEGINS = "\u001b[200~";
-const PASTE_ENDS = "\u001b[201~";
-
-/** A paste may hold anything; a key is left as it is. */
-function cleaned(data: string): string {
-  if (!data.startsWith(PASTE_BEGINS) || !data.endsWith(PASTE_ENDS)) return data;
-  return PASTE_BEGINS + withoutSteering(data.slice(PASTE_BEGINS.length, -PASTE_ENDS.length)) + PASTE_ENDS;
-}
 
 const SUGGESTIONS = 8;
 /** Long enough for the last frame to be drawn. */
@@ -57,6 +48,7 @@ export class TerminalView implements ChatView {
   #asking: Asking | undefined;
   #isPicking = false;
   #hasQueue = false;
+  #folder = process.cwd();
   #code = 0;
   /** The effect that a key has when it is pressed again at once. */
   #armed: "leave" | "rewind" | undefined;
@@ -84,7 +76,7 @@ export class TerminalView implements ChatView {
     this.#editor.onSubmit = (text) => this.#submitted(text);
     for (const part of [this.#transcript, this.#life, this.#waiting, this.#slot, this.#editor, this.#status]) this.#tui.addChild(part);
     this.#tui.setFocus(this.#editor);
-    this.#tui.addInputListener((data) => (this.#pressed(data) ? { consume: true } : { data: cleaned(data) }));
+    this.#tui.addInputListener((data) => (this.#pressed(data) ? { consume: true } : { data: pasted(data, this.#folder) }));
     process.on("SIGCONT", this.#goOn);
     process.once("exit", this.#giveBack);
     process.stdin.once("end", () => this.leave(0));
@@ -133,6 +125,7 @@ export class TerminalView implements ChatView {
 
   status(status: Status): void {
     this.#status.status = status;
+    this.#folder = status.folder;
     this.#terminal.setTitle(`parley ${this.#theme.marks.dot} ${foreign(status.folder.split(/[\\/]/).at(-1) ?? "")}`);
     this.#redraw();
   }

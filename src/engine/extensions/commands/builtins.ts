@@ -6,14 +6,18 @@ import { chatCommand } from "./chat.js";
 import type { Command } from "./command.js";
 import { contextCommand } from "./context.js";
 import { clearCommand, compactCommand, copyCommand, todoCommand } from "./conversation.js";
+import { costCommand } from "./cost.js";
+import { diffCommand } from "./diff.js";
 import { exportCommand } from "./export.js";
 import { helpCommand } from "./help.js";
 import { quitCommand, themeCommand } from "./host.js";
+import { initCommand } from "./init.js";
 import { agentsCommand, mcpCommand, skillsCommand } from "./lists.js";
 import { modeCommand, modelCommand } from "./settings.js";
 import { permissionsCommand } from "./permissions.js";
 import { resumeCommand } from "./resume.js";
 import { rewindCommand } from "./rewind.js";
+import { tasksCommand } from "./tasks.js";
 import { statsCommand } from "./stats.js";
 import type { Surroundings } from "./sources.js";
 
@@ -39,6 +43,9 @@ export function builtins(context: CommandContext): Command[] {
     compactCommand(context),
     contextCommand(context),
     statsCommand(context),
+    costCommand(context),
+    diffCommand(context),
+    initCommand,
     modelCommand(context),
     modeCommand(context),
     permissionsCommand(context),
@@ -49,6 +56,7 @@ export function builtins(context: CommandContext): Command[] {
     chatCommand(context),
     rewindCommand(context),
     todoCommand(context),
+    tasksCommand(context),
     copyCommand(context),
     themeCommand,
     exportCommand(context),

@@ -35,6 +35,11 @@ export function message(text: string, level: "info" | "warning" = "info"): Comma
   return { type: "message", level, text };
 }
 
+/** A list that also offers arguments which tell or do more. */
+export function listing(text: string, choices: Extract<CommandOutcome, { type: "message" }>["choices"]): CommandOutcome {
+  return { type: "message", level: "info", text, choices };
+}
+
 export function wordsOf(args: string): string[] {
   return args.split(/\s+/).filter((word) => word !== "");
 }

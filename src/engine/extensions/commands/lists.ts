@@ -3,7 +3,7 @@ import type { ListedMcpServer } from "../../../core/event.js";
 import { untilAborted } from "../../turn/interrupt.js";
 import type { CommandContext } from "./builtins.js";
 import { columns, firstLine } from "./columns.js";
-import { always, hintAt, message, suggestion, usageFault, wordsOf, type Command, type CommandOutcome } from "./command.js";
+import { always, hintAt, listing, message, suggestion, usageFault, wordsOf, type Command, type CommandOutcome } from "./command.js";
 import type { Listed } from "./sources.js";
 
 type Context = Pick<CommandContext, "surroundings">;
@@ -22,11 +22,19 @@ export function skillsCommand({ surroundings }: Context): Command {
 export function agentsCommand({ surroundings }: Context): Command {
   return {
     name: "agents",
-    description: "Lists the sub-agents that Spawn can use",
+    description: "Lists the sub-agents that Spawn can use, or shows one",
+    argumentHint: "[NAME]",
     source: "builtin",
     immediate: always,
-    run: async () =>
-      message(listed(surroundings.subagents(), "") ?? "There are no sub-agents of their own. A Markdown file in .parley/agents is one."),
+    complete: async () => surroundings.subagents().map(({ name, description }) => suggestion(name, firstLine(description))),
+    async run(args) {
+      const agents = surroundings.subagents();
+      const name = args.trim();
+      if (name !== "") return message(agentText(name, agents));
+      const text = listed(agents, "") ?? "There are no sub-agents of their own. A Markdown file in .parley/agents is one.";
+      const choices = agents.map((agent) => ({ value: agent.name, description: firstLine(agent.description) }));
+      return listing(text, choices);
+    },
   };
 }
 
@@ -42,7 +50,7 @@ export function mcpCommand({ surroundings, control }: Context & Pick<CommandCont
     complete: async () => serverNames().flatMap((name) => [suggestion(name), suggestion(`login ${name}`)]),
     async run(args, signal) {
       const [first, second] = wordsOf(args);
-      if (first === undefined) return message(serverList(surroundings.mcpServers()));
+      if (first === undefined) return serverList(surroundings.mcpServers());
       if (first !== "login") return message(serverText(serverOf(first)));
       if (second === undefined) throw usageFault("Which server? /mcp login NAME");
       return login(serverOf(second).name, signal);
@@ -70,9 +78,20 @@ function listed(items: readonly Listed[], mark: string): string | undefined {
   );
 }
 
-function serverList(servers: readonly ListedMcpServer[]): string {
-  if (servers.length === 0) return "There are no MCP servers. They are named under mcpServers in config.yaml.";
-  return columns(servers.map((server) => [server.name, server.status, server.error ?? tools(server.tools.length)]));
+function agentText(name: string, agents: readonly Listed[]): string {
+  const agent = agents.find((each) => each.name === name);
+  const names = agents.map((each) => each.name);
+  if (agent === undefined) throw usageFault(`There is no sub-agent '${name}'${hintAt(name, names)}`);
+  const { description = "", tools: kept, model } = agent;
+  const rows = [...(kept === undefined ? [] : [["Tools", kept.join(", ")]]), ...(model === undefined ? [] : [["Model", model]])];
+  return [name, description.trim(), ...(rows.length === 0 ? [] : [columns(rows)])].join("\n");
+}
+
+function serverList(servers: readonly ListedMcpServer[]): CommandOutcome {
+  if (servers.length === 0) return message("There are no MCP servers. They are named under mcpServers in config.yaml.");
+  const rows = servers.map(({ name, status, error, tools: offered }) => [name, status, error ?? tools(offered.length)] as const);
+  const choices = rows.map(([value, ...more]) => ({ value, description: more.join(", ") }));
+  return listing(columns(rows), choices);
 }
 
 function serverText(server: ListedMcpServer): string {

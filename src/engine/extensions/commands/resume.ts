@@ -1,6 +1,7 @@
 /** /resume: the stored sessions of this workspace. A session cannot become another one, so the host is told to open it. */
 import { ParleyError } from "../../../core/errors.js";
 import type { SessionSummary } from "../../store/store.js";
+import { ageOf } from "./age.js";
 import type { CommandContext } from "./builtins.js";
 import { hintAt, suggestion, usageFault, withoutArguments, type Command } from "./command.js";
 
@@ -43,19 +44,4 @@ export function resumeCommand({ control }: Pick<CommandContext, "control">): Com
 
 function labelOf({ name, firstPrompt }: SessionSummary): string {
   return name ?? firstPrompt ?? "(nothing was said)";
-}
-
-const UNITS = [
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-] as const;
-
-function ageOf(at: number): string {
-  const seconds = (Date.now() - at) / 1000;
-  for (const [unit, length] of UNITS) {
-    const count = Math.floor(seconds / length);
-    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
-  }
-  return "just now";
 }

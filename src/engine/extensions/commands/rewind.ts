@@ -1,6 +1,7 @@
 /** /rewind: the turns that can be taken back, and taking one back with all behind it. */
 import type { LoggedTurn } from "../../store/logged-turns.js";
 import { askedBy, chosenTurn } from "../../undo/asked.js";
+import { ageOf } from "./age.js";
 import type { CommandContext } from "./builtins.js";
 import { firstLine } from "./columns.js";
 import { message, suggestion, usageFault, withoutArguments, wordsOf, type Command, type CommandOutcome } from "./command.js";
@@ -52,6 +53,6 @@ export function rewindCommand({ control }: Pick<CommandContext, "control">): Com
 
 function aboutOf({ at, changes }: LoggedTurn): string {
   const files = new Set(changes.map(({ path }) => path)).size;
-  const when = new Date(at).toISOString();
+  const when = ageOf(at);
   return files === 0 ? when : `${when}, ${files === 1 ? "1 file" : `${files} files`}`;
 }

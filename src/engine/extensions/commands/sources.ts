@@ -2,10 +2,13 @@
 import type { Part } from "../../../core/content.js";
 import type { ListedMcpServer } from "../../../core/event.js";
 
+/** `tools` and `model` are those of a sub-agent. */
 export interface Listed {
   name: string;
   description?: string | undefined;
   argumentHint?: string | undefined;
+  tools?: readonly string[] | undefined;
+  model?: string | undefined;
 }
 
 /** Prompts by name: skills, or the prompts of MCP servers (`server:prompt`). */
