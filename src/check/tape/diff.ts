@@ -63,7 +63,14 @@ function told({ items }: Tape, ignored: readonly Ignored[]): string[] {
   const calls = new Map<string, string>();
   const events = items.flatMap((item) => (item.kind === "event" ? [item.event] : []));
   for (const event of events) if (event.type === "tool.requested") calls.set(event.call.id, `call ${calls.size + 1}`);
-  return events.filter((event) => counts(event, ignored)).map((event) => JSON.stringify(plain(event, calls, ignored)));
+  const counted = events.filter((event) => counts(event, ignored));
+  const inOrder = [...counted.filter(isBeside), ...counted.filter((event) => !isBeside(event))];
+  return inOrder.map((event) => JSON.stringify(plain(event, calls, ignored)));
+}
+
+/** A catalogue is told when it is ready: its place among the events of a turn says nothing. */
+function isBeside({ type }: Event): boolean {
+  return type === "catalog.updated";
 }
 
 function counts({ type }: Event, ignored: readonly Ignored[]): boolean {
