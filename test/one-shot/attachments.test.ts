@@ -44,6 +44,13 @@ describe("@file", () => {
     expect(await run(["-p", ...told("/^@bob$/")], { input: "@bob" })).toMatchObject(asExpected);
   });
 
+  test.each([
+    ["--dialect", "qwen-shipped", "-o", "json"],
+    ["--dialect", "claude", "--output-format", "json"],
+  ])("that is not there is just text in another program's command line (%s %s)", async (...output) => {
+    expect(await run(["-p", "ask @ann", ...told("/^ask @ann/"), ...output])).toMatchObject(asExpected);
+  });
+
   test("of a stored session is looked for in that session's folder", async () => {
     const home = scratch();
     const cwd = scratch({ "plum.txt": "a plum\n" });

@@ -90,7 +90,7 @@ export const COMMANDS: readonly Command[] = [
       "Starts a chat, with PROMPT as its first message. In the chat /help lists the commands, and Tab completes commands and @files.\n" +
       "With -p, or without a terminal: runs one prompt, prints the answer and exits. Piped input is part of the prompt.\n" +
       "Without a key the offline rehearsal model answers. 'parley help COMMAND' explains a command.\n\n" +
-      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …; 'parley doctor' looks for them). Settings, sessions and trust are in ~/.parley, or in the folder PARLEY_HOME.\n" +
+      "Keys are read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), or 'parley login' keeps them; 'parley doctor' looks for them. Settings, sessions and trust are in ~/.parley, or in the folder PARLEY_HOME.\n" +
       "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 a check found something, 124 timeout, 130 SIGINT, 143 SIGTERM. " +
       "--input-format and --output-format are Qwen Code's, and so are their exit codes: 41 no key, 42 wrong usage, 52 wrong configuration, 53 limit of turns.",
     positionals: 1,

@@ -75,6 +75,13 @@ export function hostProgramAsked(
   return { ...hostProgram(name, dialect), variables: [], ...(isWire && { keepsOurFlags: true as const }) };
 }
 
+/** Whether this process was started with a command line of ours, whatever wire it asks for. */
+export function isOwnCommandLine(): boolean {
+  const [, started, ...argv] = process.argv;
+  const asked = hostProgramAsked(argv, hostProgramNamed(started), () => false);
+  return asked === undefined || asked.keepsOurFlags === true;
+}
+
 interface Asked {
   dialect: string;
   name: string;

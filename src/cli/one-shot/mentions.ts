@@ -6,15 +6,16 @@ import type { SessionConfig } from "../../core/config.js";
 import { mentionsIn, readings } from "../../engine/extensions/mentions/tokens.js";
 import type { Settings } from "../../settings/settings.js";
 import { usage } from "../command-line/flags.js";
+import type { OnePrompt } from "./prompt.js";
 
-/** Throws where `words` mention a file that is not there. `session` is the configuration of a stored session: its folder counts. */
+/** Throws where the prompt mentions a file that is not there. `session` is the configuration of a stored session: its folder counts. */
 export async function checkMentions(
-  words: string | undefined,
+  { mentioning = "", isStrict }: Pick<OnePrompt, "mentioning" | "isStrict">,
   { workspace, mcpServers }: Settings,
   session: SessionConfig = {},
 ): Promise<void> {
   const servers = Object.keys({ ...mcpServers, ...session.mcpServers });
-  for (const { path } of mentionsIn(words ?? "")) {
+  for (const { path } of isStrict ? mentionsIn(mentioning) : []) {
     const names = readings(path);
     if (names.length === 0 || names.some((name) => isElsewhere(name, servers))) continue;
     const found = await Promise.all(names.map((name) => exists(resolve(session.cwd ?? workspace, expanded(name)))));

@@ -5,6 +5,7 @@ import type { Part } from "../../core/content.js";
 import { ParleyError, systemReason } from "../../core/errors.js";
 import { imageType } from "../../engine/tools/files/image-type.js";
 import { promptWords, texts, usage, type Parsed } from "../command-line/flags.js";
+import { isOwnCommandLine } from "../command-line/host-program.js";
 import { promptOf } from "../command-line/piped-prompt.js";
 import { workingFolder } from "../compose/working-folder.js";
 
@@ -13,6 +14,8 @@ export interface OnePrompt {
   text: string;
   /** The words of the command line, in which `@file` attaches that file; undefined when the prompt came on stdin. */
   mentioning: string | undefined;
+  /** A file that is mentioned must be there: other programs' command lines take any words. */
+  isStrict: boolean;
   attached: Part[];
   isFromStdin: boolean;
 }
@@ -21,7 +24,7 @@ export async function readPrompt(parsed: Parsed): Promise<OnePrompt> {
   const given = promptWords(parsed);
   const attached = await attachedBy(parsed);
   const isFromStdin = given === undefined || given === "-";
-  return { text: await promptOf(given), mentioning: isFromStdin ? undefined : given, attached, isFromStdin };
+  return { text: await promptOf(given), mentioning: isFromStdin ? undefined : given, isStrict: isOwnCommandLine(), attached, isFromStdin };
 }
 
 /** The files of `--file` and `--image`. A file that cannot be attached is wrong usage. */

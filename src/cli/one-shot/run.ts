@@ -35,7 +35,7 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   const prompt = await readPrompt(parsed);
   const screen = new Screen({ answer: answerSink(format), aside: process.stderr, colour: wantsColour(process.stderr, env) });
   const opening = openingOf(settled);
-  if (opening.open === "new") await checkMentions(prompt.mentioning, settled.settings);
+  if (opening.open === "new") await checkMentions(prompt, settled.settings);
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   // Started by another program's name without a key, the command fails as that program does; only `parley` falls back to the rehearsal.
   const named = hostProgramNamed(process.argv[1]);
@@ -76,7 +76,7 @@ interface Run {
 
 /** `signals` when there is somebody at a terminal who can be asked. */
 async function ran({ session, prompt, screen, loaded }: Run, signals: SignalWatch | undefined): Promise<number> {
-  await checkMentions(prompt.mentioning, loaded.settings, session.ready.config);
+  await checkMentions(prompt, loaded.settings, session.ready.config);
   // A single prompt has no next turn, so the tools of servers must be there for the first. Each server has a time limit.
   if (hasServers(loaded, session)) for await (const event of session.gathered()) screen.show(event);
   const asked = { parts: [textPart(prompt.text), ...prompt.attached], mentions: prompt.mentioning !== undefined };

@@ -27,13 +27,14 @@ export async function runStructured(
     return serveStdio(id, load, env, onlookers, asked);
   }
   const [{ readPrompt }, { checkMentions }] = await Promise.all([import("../one-shot/prompt.js"), import("../one-shot/mentions.js")]);
-  const { text: words, mentioning, attached } = await readPrompt(parsed);
+  const prompt = await readPrompt(parsed);
   const checked = async (): Promise<Loaded> => {
     const loaded = await load();
-    await checkMentions(mentioning, loaded.settings);
+    // The folder of a stored session is not known yet.
+    if (loaded.settings.resume === undefined) await checkMentions(prompt, loaded.settings);
     return loaded;
   };
-  return serveStdio(id, checked, env, onlookers, { ...asked, records: [formats.promptRecord(words)], attached });
+  return serveStdio(id, checked, env, onlookers, { ...asked, records: [formats.promptRecord(prompt.text)], attached: prompt.attached });
 }
 
 async function schemaSwitch(parsed: Parsed, { flags }: Formats): Promise<string[]> {
