@@ -8,7 +8,6 @@ import type { Op, OpOf } from "../../core/op.js";
 import type { Redactor } from "../../core/secrets/redact.js";
 import { CallIds } from "../calls/ids.js";
 import { AccessLock, FileOrder } from "../calls/locks.js";
-import type { Message } from "../models/model.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
 import type { SessionGrants } from "../permissions/grants/session-grants.js";
 import { Permissions, UNASKED, type ReadsOnly } from "../permissions/permissions.js";
@@ -27,12 +26,14 @@ import { askedBy } from "../undo/asked.js";
 import { SessionUndo } from "../undo/session-undo.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { sessionCapabilities } from "./capabilities.js";
+import { ChangeOrder } from "./change-order.js";
 import type { SessionControl } from "./control.js";
 import { SessionExtensions } from "./extensions.js";
 import { History, todosIn } from "./history.js";
 import { HostRequests } from "./host-requests.js";
 import type { Replay } from "./open.js";
 import { recover, recoveryText } from "./recovery.js";
+import { seedMessages } from "./seed.js";
 import { SeenFileMap } from "./seen-files.js";
 import type { EngineServices, SessionServices } from "./services.js";
 import { SessionEvents } from "./session-events.js";
@@ -86,8 +87,7 @@ export class Session implements SessionServices {
   readonly #undo: SessionUndo;
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
-  /** The running change of the session, and the ops that wait behind it. */
-  #configuring: Promise<void> | undefined;
+  readonly #order: ChangeOrder;
   readonly #suggesting = new Set<Promise<void>>();
 
   constructor(engine: EngineServices, opened: Opened) {
@@ -116,6 +116,7 @@ export class Session implements SessionServices {
     this.#undo = new SessionUndo(this, opened.log, this.#ending.signal);
     this.extensions = new SessionExtensions(engine.extensions, { control: this.#control(), redactor, env, version });
     this.#turns = new TurnQueue(this);
+    this.#order = new ChangeOrder(this.events);
   }
 
   /** Closes in the log what a crash left open. Throws a fault when it cannot be written. */
@@ -207,7 +208,7 @@ export class Session implements SessionServices {
         return this.#turns.steer(op);
       case "turn.interrupt":
         // The prompt to interrupt may wait behind a change of the session.
-        if (this.#configuring !== undefined && !this.#turns.has(op)) return this.#behind(op, () => this.#turns.interrupt(op));
+        if (this.#order.isBusy && !this.#turns.has(op)) return this.#order.behind(op, () => this.#turns.interrupt(op));
         return this.#turns.interrupt(op);
       case "approval.answer":
         return this.#answer(op);
@@ -237,20 +238,10 @@ export class Session implements SessionServices {
     }
   }
 
-  /** A prompt waits behind a change of the model; interrupts and answers do not. */
   #inOrder(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
     const isPlain = op.type === "session.seed" || (op.type === "turn.prompt" && op.command === undefined);
-    if (isPlain && this.#configuring === undefined) return this.#change(op);
-    return this.#behind(op, () => this.#change(op));
-  }
-
-  #behind(op: Op, next: () => Promise<void> | undefined): undefined {
-    const work = (this.#configuring ?? Promise.resolve()).then(next).catch((error: unknown) => this.events.refuse(op, toFault(error)));
-    this.#configuring = work;
-    void work.finally(() => {
-      if (this.#configuring === work) this.#configuring = undefined;
-    });
-    return undefined;
+    if (isPlain && !this.#order.isBusy) return this.#change(op);
+    return this.#order.behind(op, () => this.#change(op));
   }
 
   #change(op: OpOf<"turn.prompt" | "session.configure" | "session.seed">): Promise<void> | undefined {
@@ -262,7 +253,7 @@ export class Session implements SessionServices {
     const message = "A turn runs or waits: interrupt it, or wait for its end, and rewind then";
     const refuse = (): Promise<void> | undefined => this.events.refuse(op, { code: "session", message, retryable: true });
     if (this.#turns.isBusy) return refuse();
-    return this.#behind(op, async () => {
+    return this.#order.behind(op, async () => {
       if (this.#turns.isBusy) return refuse();
       await this.#turns.settled;
       await this.events.reply(op, "ok", await this.#undo.rewind(askedBy(op)));
@@ -379,7 +370,7 @@ export class Session implements SessionServices {
 
   /** The host will not answer any more: open approvals are denied; running and queued turns may end. */
   async drain(): Promise<void> {
-    await this.#configuring;
+    await this.#order.settled;
     const drained = this.#turns.drain();
     const reason = "the host closed its input";
     this.approvals.close(reason);
@@ -438,18 +429,4 @@ function readsOnlyOf({ env }: EngineServices, workspace: Workspace): ReadsOnly {
     const { onlyReads } = await import("../permissions/reading/only-reads.js");
     return onlyReads(command, folder, { workspace, env, hides });
   };
-}
-
-/** Prior context as messages. A single text is the user's message with the model's acknowledgement; an empty text is none. */
-function seedMessages({ text, messages }: OpOf<"session.seed">): Message[] {
-  if (messages === undefined) return text.trim() === "" ? [] : [userMessage(text), modelMessage("I have read the earlier context.")];
-  return messages.map((message) => (message.role === "user" ? userMessage(message.text) : modelMessage(message.text)));
-}
-
-function userMessage(text: string): Message {
-  return { role: "user", parts: [{ type: "text", text }] };
-}
-
-function modelMessage(text: string): Message {
-  return { role: "assistant", blocks: [{ type: "text", text }] };
 }
