@@ -9,6 +9,7 @@ export default defineConfig({
     server: { deps: { inline: [/\/node_modules\/(@ai-sdk|aws4fetch|eventsource-parser)\//] } },
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/built.ts"],
+    setupFiles: ["test/support/fixed-seed.ts"],
     // What hangs fails; what is only slow, because the machine is, does not.
     testTimeout: 60_000,
     hookTimeout: 60_000,
