@@ -43,7 +43,12 @@ const GROUPS = [
   {
     // A turn needs these, and so do limits of tools before a session is ready, `doctor` and `schema`.
     name: "rules",
-    entries: ["src/engine/permissions/rules.ts", "src/engine/tools/search/ripgrep.ts", "node_modules/@valibot/to-json-schema/"],
+    entries: [
+      "src/engine/permissions/rules.ts",
+      "src/engine/permissions/protection.ts",
+      "src/engine/tools/search/ripgrep.ts",
+      "node_modules/@valibot/to-json-schema/",
+    ],
   },
   {
     // The first turn of every provider needs these.

@@ -9,7 +9,7 @@ import type { Hooks } from "../extensions/hooks/hooks.js";
 import type { ModelCall } from "../models/model.js";
 import type { CallPath } from "../permissions/path-pattern.js";
 import type { JudgedCall, Verdict } from "../permissions/permissions.js";
-import type { EquivalentCall as JudgedEquivalent } from "../permissions/rules.js";
+import type { EquivalentCall as JudgedEquivalent } from "../permissions/ruled-call.js";
 import type { SessionServices } from "../session/services.js";
 import type { EquivalentCall, Tool } from "../tools/tool.js";
 import type { Turn } from "../turn/turn.js";

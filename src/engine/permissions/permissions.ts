@@ -4,8 +4,9 @@ import { isForbidden, isUnbounded, runsUnasked } from "../../core/modes.js";
 import type { PrefixGrant } from "./grants/prefix-grants.js";
 import { SessionGrants } from "./grants/session-grants.js";
 import type { CallPath } from "./path-pattern.js";
-import type { Protected, Protection } from "./protection.js";
-import { neededCalls, type Hiding, type JudgedCall as RuledCall, type Rules } from "./rules.js";
+import type { Protected } from "./protection.js";
+import { neededCalls, type RuledCall } from "./ruled-call.js";
+import type { Hiding, Rules } from "./rules.js";
 import { namesTool } from "./tool-lists.js";
 
 /** The judgement of one call. `ask` carries the question. */
@@ -35,6 +36,14 @@ export const UNASKED: readonly string[] = ["Read", "Glob", "Grep", "BashOutput",
 /** Whether a command, started in that folder, only reads files of the workspace. */
 export type ReadsOnly = (command: string, folder: string | undefined, hides: Hiding | undefined) => Promise<boolean>;
 
+/** Finds the protected files that a call touches (protection.ts). */
+export interface FileGuard {
+  /** A path of the call that is asked about in every mode. */
+  always(call: RuledCall & { folder?: string }): Promise<Protected | undefined>;
+  /** A path of an edit that is asked about in modes where edits run unasked. */
+  edited(call: RuledCall): Promise<Protected | undefined>;
+}
+
 /** The session's standing permissions. */
 export class Permissions {
   mode: Mode;
@@ -45,7 +54,7 @@ export class Permissions {
   /** Limits of the turn's own list of tools. */
   turnLimits: Rules | undefined;
   readonly grants: SessionGrants;
-  readonly #protection: Protection;
+  readonly #protection: FileGuard;
   readonly #readsOnly: ReadsOnly | undefined;
 
   /** Without `readsOnly`, commands that only read need an approval like others. */
@@ -53,7 +62,7 @@ export class Permissions {
     mode: Mode,
     approveTools: readonly string[],
     rules: Rules,
-    protection: Protection,
+    protection: FileGuard,
     readsOnly?: ReadsOnly,
     grants = new SessionGrants(),
   ) {

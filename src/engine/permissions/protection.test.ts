@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { localWorkspace } from "../workspace/local.js";
 import { PROTECTED } from "./protected-paths.js";
 import { Protection } from "./protection.js";
-import type { JudgedCall } from "./rules.js";
+import type { RuledCall } from "./ruled-call.js";
 import { tempFolder } from "../tools/testing.js";
 
 /** A home with its PARLEY_HOME, named as given, and a workspace in it. */
@@ -219,7 +219,7 @@ test("a folder that is a bare repository, or becomes one, is asked about", async
   const workspace = await localWorkspace(root, { env: {} });
   const protection = new Protection({ workspace, env: { HOME: home } });
   const asks = async (relative: string): Promise<boolean> => {
-    const call: JudgedCall = { tool: "Write", category: "edit", args: {}, paths: [{ path: join(root, relative), relative }] };
+    const call: RuledCall = { tool: "Write", category: "edit", args: {}, paths: [{ path: join(root, relative), relative }] };
     return (await protection.edited(call)) !== undefined;
   };
   expect(await asks("src/config")).toBe(false);

@@ -6,7 +6,7 @@ import { homeOf, userHomeOf } from "../../os/files/home.js";
 import { commandWords } from "./command-words.js";
 import type { CallPath } from "./path-pattern.js";
 import { pathPattern, PROTECTED, reach, stepsOf, type PathPattern, type Reach } from "./protected-paths.js";
-import type { JudgedCall } from "./rules.js";
+import type { RuledCall } from "./ruled-call.js";
 import type { Workspace } from "../workspace/workspace.js";
 
 /** The reason for asking about a call. */
@@ -76,7 +76,7 @@ export class Protection {
   }
 
   /** A path of the call that is asked about in every mode. */
-  async always(call: JudgedCall & { folder?: string }): Promise<Protected | undefined> {
+  async always(call: RuledCall & { folder?: string }): Promise<Protected | undefined> {
     const { command } = call.args;
     if (call.tool === "Bash" && typeof command === "string") return this.#inCommand(command, call.folder);
     const guarding = call.category === "edit" ? [...ALWAYS, ...(await this.#ownHome())] : READ;
@@ -95,7 +95,7 @@ export class Protection {
   }
 
   /** A path of an edit that is asked about in modes where edits run unasked. */
-  async edited({ category, paths }: JudgedCall): Promise<Protected | undefined> {
+  async edited({ category, paths }: RuledCall): Promise<Protected | undefined> {
     if (category !== "edit") return undefined;
     const homes = await Promise.all(this.#others.map((folder) => this.#real(folder)));
     for (const place of paths) {

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Category } from "../../core/event.js";
 import { parseRule } from "../../core/text/rule-text.js";
 import { compilePathPattern } from "./path-pattern.js";
-import { compileRules, type JudgedCall } from "./rules.js";
+import type { RuledCall } from "./ruled-call.js";
+import { compileRules } from "./rules.js";
 import { type Decision, rule, judge, decide } from "../../../test/support/judge-rules.js";
 
 describe("parseRule", () => {
@@ -52,7 +53,7 @@ describe("parseRule", () => {
 
 const ROOT = "/home/me/space";
 
-function path(tool: string, ...paths: string[]): Partial<JudgedCall> {
+function path(tool: string, ...paths: string[]): Partial<RuledCall> {
   const category: Category = tool === "Write" || tool === "Edit" ? "edit" : "info";
   const located = paths.map((each) => (each.startsWith("/") ? { path: each } : { path: join(ROOT, each), relative: each }));
   return { tool, category, args: {}, paths: located };

@@ -21,36 +21,12 @@ import type { Category } from "../../core/event.js";
 import { canonicalTool } from "../../core/names.js";
 import { commandSubject, compileCommandPattern, type CommandPattern } from "./command-pattern.js";
 import { compilePathPattern, pathSubject, type CallPath, type PathPattern } from "./path-pattern.js";
+import { neededCalls, type EquivalentCall, type RuledCall } from "./ruled-call.js";
 import type { Hit, Subject } from "./rule-subject.js";
 import { malformed, parseRule } from "../../core/text/rule-text.js";
 import { compileTextPattern, textSubject, type TextPattern } from "./text-pattern.js";
 import { compileUrlPattern, urlSubject, type UrlPattern } from "./url-pattern.js";
 import { wildcard } from "./wildcard.js";
-
-export interface JudgedCall {
-  tool: string;
-  /** The whole name of a tool whose name was shortened: deny and ask find the tool by either. */
-  wholeName?: string | undefined;
-  category: Category;
-  args: Record<string, unknown>;
-  paths: readonly CallPath[];
-  /** Calls of other tools that would do the same together: a deny or an ask of one holds for the call, and an allow of all. */
-  equivalents?: readonly EquivalentCall[];
-}
-
-/** A call of another tool with the same effect, which is judged as well. */
-export interface EquivalentCall extends Omit<JudgedCall, "equivalents"> {
-  /** Further tools whose deny and ask rules hold for the call. */
-  forbiddenAs?: readonly string[];
-  /** The call needs no allow. */
-  onlyForbids?: true;
-}
-
-/** The calls that must be allowed before the call may run. */
-export function neededCalls(call: JudgedCall): readonly EquivalentCall[] {
-  const needed = call.equivalents?.filter(({ onlyForbids }) => onlyForbids !== true) ?? [];
-  return needed.length === 0 ? [call] : needed;
-}
 
 /** `none`: no rule matches. `rule` is the text of the rules that decided, joined by ", ". */
 export interface Verdict {
@@ -61,7 +37,7 @@ export interface Verdict {
 
 export interface Rules {
   /** Never throws. */
-  judge(call: JudgedCall): Promise<Verdict>;
+  judge(call: RuledCall): Promise<Verdict>;
   /** Tells which files a search must not show because of deny and ask rules of these tools; undefined if there are none. */
   hiding(tools: readonly string[]): Hiding | undefined;
 }
@@ -83,7 +59,7 @@ interface CompiledRule {
   pattern?: Pattern;
 }
 
-async function judge(call: JudgedCall, rules: readonly CompiledRule[]): Promise<Verdict> {
+async function judge(call: RuledCall, rules: readonly CompiledRule[]): Promise<Verdict> {
   const whole = await judgeOne(call, rules);
   if (call.equivalents === undefined || whole.decision === "deny") return whole;
   const forbidding = await Promise.all(call.equivalents.map((each) => judgeOne(each, rules)));
@@ -113,7 +89,7 @@ async function judgeOne(call: EquivalentCall, rules: readonly CompiledRule[]): P
 
 /** Rules of reading tools. A rule without a pattern is about the tool itself, and not about files. */
 function hiding(tools: readonly string[], rules: readonly CompiledRule[]): Hiding | undefined {
-  const calls = tools.map((tool): JudgedCall => ({ tool, category: "info", args: {}, paths: [] }));
+  const calls = tools.map((tool): RuledCall => ({ tool, category: "info", args: {}, paths: [] }));
   const forbidding = rules.filter((rule) => rule.effect !== "allow" && calls.some((call) => rule.concerns(call)));
   const patterns = forbidding.flatMap(({ pattern }) => (pattern?.kind === "path" ? [pattern] : []));
   return patterns.length === 0 ? undefined : (file) => patterns.some((pattern) => pattern.hits(file));

@@ -4,7 +4,8 @@
  * cannot have one, the allowed list leaves the tool.
  */
 import type { SessionConfig } from "../../core/config.js";
-import { compileRules, neededCalls, takesPattern, type Rules } from "./rules.js";
+import { neededCalls } from "./ruled-call.js";
+import { compileRules, takesPattern, type Rules } from "./rules.js";
 import { covers, hasPattern, parseEntry, type ToolEntry } from "./tool-lists.js";
 
 /** Compiles the session's rules with the entries of its lists. Throws a `config` fault for an entry that cannot be read. */

@@ -10,8 +10,7 @@ import { CallIds } from "../calls/ids.js";
 import { AccessLock, FileOrder } from "../calls/locks.js";
 import { PendingApprovals } from "../permissions/pending-approvals.js";
 import type { SessionGrants } from "../permissions/grants/session-grants.js";
-import { Permissions, UNASKED, type ReadsOnly } from "../permissions/permissions.js";
-import { protectionOf } from "../permissions/protection.js";
+import { Permissions, UNASKED } from "../permissions/permissions.js";
 import type { Rules } from "../permissions/rules.js";
 import { damageIn } from "../store/jsonl/read-log.js";
 import { nextSeq } from "../store/seq.js";
@@ -32,6 +31,7 @@ import { SessionExtensions } from "./extensions.js";
 import { History, todosIn } from "./history.js";
 import { HostRequests } from "./host-requests.js";
 import type { Replay } from "./open.js";
+import { fileGuardOf, readsOnlyOf } from "./lazy-checks.js";
 import { recover, recoveryText } from "./recovery.js";
 import { seedMessages } from "./seed.js";
 import { SeenFileMap } from "./seen-files.js";
@@ -101,12 +101,11 @@ export class Session implements SessionServices {
     this.events = new SessionEvents(handle, identity, engine, opened.log, stored === undefined ? 0 : nextSeq(stored.seq));
     this.history = new History(stored?.messages, this.events.recorder, stored?.lastTurn);
     this.seen = new SeenFileMap(stored?.seen, (path, stamp) => this.events.recorder.seen(path, stamp));
-    const protection = protectionOf(engine.extensions, engine.env, workspace);
     this.permissions = new Permissions(
       config.mode ?? "default",
       config.approveTools ?? UNASKED,
       opened.rules,
-      protection,
+      fileGuardOf(engine, workspace),
       readsOnlyOf(engine, workspace),
       opened.grants,
     );
@@ -421,12 +420,4 @@ export class Session implements SessionServices {
     const { name } = events.identity;
     return { id, cwd: workspace.root, name, config, messages, lastTurn, seen: this.seen.all(), seq: events.seq };
   }
-}
-
-/** The code that proves a command to be read-only is loaded with the first command that needs it. */
-function readsOnlyOf({ env }: EngineServices, workspace: Workspace): ReadsOnly {
-  return async (command, folder = workspace.root, hides) => {
-    const { onlyReads } = await import("../permissions/reading/only-reads.js");
-    return onlyReads(command, folder, { workspace, env, hides });
-  };
 }

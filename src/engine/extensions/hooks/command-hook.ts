@@ -8,7 +8,7 @@ import type { Workspace } from "../../workspace/workspace.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import { toAnswer, type Hook, type HookCommand, type HookInput, type HookResult } from "./hook.js";
 import { alternatives } from "../../../core/hooks.js";
-import type { JudgedCall } from "../../permissions/rules.js";
+import type { RuledCall } from "../../permissions/ruled-call.js";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LEFTOVER_GRACE_MS = 500;
@@ -119,7 +119,7 @@ class Bounded {
   }
 }
 
-type Match = (call: JudgedCall) => Promise<boolean>;
+type Match = (call: RuledCall) => Promise<boolean>;
 
 /**
  * Compiles the calls that a hook is about: `Tool`, `Tool(pattern)`, `mcp__server__*`, a category, or several joined by `|`. They mean what

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Category, EventOf } from "../../../core/event.js";
 import type { HookEvent } from "../../../core/hooks.js";
 import type { Emit } from "../../turn/turn.js";
-import type { JudgedCall } from "../../permissions/rules.js";
+import type { RuledCall } from "../../permissions/ruled-call.js";
 
 /** A hook of the config. */
 export interface HookCommand {
@@ -53,7 +53,7 @@ export interface HookScope {
 export interface Hook {
   /** "The pre_tool_use hook 'guard.sh'" */
   readonly name: string;
-  concerns(call: JudgedCall): Promise<boolean>;
+  concerns(call: RuledCall): Promise<boolean>;
   /** Never throws. */
   ask(input: HookInput, scope: HookScope): Promise<HookResult>;
 }

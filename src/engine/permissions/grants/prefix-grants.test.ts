@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { grantFor, isCovered } from "./prefix-grants.js";
-import type { JudgedCall } from "../rules.js";
+import type { RuledCall } from "../ruled-call.js";
 
-const bash = (command: string): JudgedCall => ({ tool: "Bash", category: "exec", args: { command }, paths: [] });
-const fetchOf = (url: string): JudgedCall => ({ tool: "WebFetch", category: "exec", args: { url }, paths: [] });
-const edit = (tool: string, ...paths: JudgedCall["paths"]): JudgedCall => ({ tool, category: "edit", args: {}, paths });
+const bash = (command: string): RuledCall => ({ tool: "Bash", category: "exec", args: { command }, paths: [] });
+const fetchOf = (url: string): RuledCall => ({ tool: "WebFetch", category: "exec", args: { url }, paths: [] });
+const edit = (tool: string, ...paths: RuledCall["paths"]): RuledCall => ({ tool, category: "edit", args: {}, paths });
 const inside = (relative: string) => ({ path: `/w/${relative}`, relative });
 
-async function covers(granted: readonly JudgedCall[], call: JudgedCall): Promise<boolean> {
+async function covers(granted: readonly RuledCall[], call: RuledCall): Promise<boolean> {
   const grants = await Promise.all(granted.map(grantFor));
   return isCovered(
     call,
@@ -181,7 +181,7 @@ describe("a yes to another tool", () => {
   });
 
   test("covers a tool without paths by its name", async () => {
-    const tool = (name: string): JudgedCall => ({ tool: name, category: "mcp", args: {}, paths: [] });
+    const tool = (name: string): RuledCall => ({ tool: name, category: "mcp", args: {}, paths: [] });
     expect((await grantFor(tool("mcp__files__list")))?.covers).toEqual({ tool: "mcp__files__list" });
     expect(await covers([tool("mcp__files__list")], tool("mcp__files__list"))).toBe(true);
     expect(await covers([tool("mcp__files__list")], tool("mcp__files__remove"))).toBe(false);

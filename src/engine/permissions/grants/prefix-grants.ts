@@ -7,7 +7,7 @@
  */
 import type { Covers } from "../../../core/event.js";
 import { commandSubject, compileCommandPattern } from "../command-pattern.js";
-import type { JudgedCall } from "../rules.js";
+import type { RuledCall } from "../ruled-call.js";
 import { analyseShell, type ShellCommand } from "../shell/shell.js";
 import { baseName } from "../shell/words.js";
 
@@ -16,12 +16,12 @@ export interface PrefixGrant {
 }
 
 /** The calls that a yes to this call would cover beyond it; undefined where that would be too many, or none. */
-export async function grantFor(call: JudgedCall): Promise<PrefixGrant | undefined> {
+export async function grantFor(call: RuledCall): Promise<PrefixGrant | undefined> {
   const grant = await widest(call);
   return grant !== undefined && (await isCovered(call, [grant])) ? grant : undefined;
 }
 
-async function widest({ tool, args, paths }: JudgedCall): Promise<PrefixGrant | undefined> {
+async function widest({ tool, args, paths }: RuledCall): Promise<PrefixGrant | undefined> {
   if (tool === "Bash") return commandGrant(args["command"]);
   if (tool === "WebFetch") {
     const host = hostOf(args["url"]);
@@ -31,7 +31,7 @@ async function widest({ tool, args, paths }: JudgedCall): Promise<PrefixGrant | 
 }
 
 /** Several together may cover the parts of one command, as allow rules do. */
-export async function isCovered(call: JudgedCall, grants: readonly PrefixGrant[]): Promise<boolean> {
+export async function isCovered(call: RuledCall, grants: readonly PrefixGrant[]): Promise<boolean> {
   if (call.tool === "Bash") return isCoveredCommand(call.args["command"], grants);
   // Files that a patch removes are asked about each time.
   if (call.equivalents?.some(({ category }) => category !== call.category) === true) return false;

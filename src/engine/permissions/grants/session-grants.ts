@@ -4,7 +4,7 @@ import type { Category } from "../../../core/event.js";
 import type { Answer } from "../../../core/op.js";
 import type { KeptGrants } from "./kept-grants.js";
 import type { PrefixGrant } from "./prefix-grants.js";
-import type { JudgedCall as RuledCall } from "../rules.js";
+import type { RuledCall } from "../ruled-call.js";
 
 /** A grant as people read and name it. */
 export interface ListedGrant {
