@@ -76,6 +76,7 @@ export const sampling = {
  * `answerSeconds` is how long an approval or a host request waits before its default (deny, error).
  * `policy` is the host's own name of the mode, kept for a resume. An empty `effort` means none. `images` overrides whether the model takes images.
  * `maxTurns` bounds the model calls of one turn, `maxToolCalls` its tool calls, `maxSeconds` its time; `nesting` bounds the levels of sub-agents.
+ * `maxCost` bounds what the model calls of the session may cost in US dollars, from its opening on.
  * `agent` names an agent of a hub's own config, and `labels` the nodes that may work for the session: both mean something to a hub alone.
  * `directories` belong to the workspace beside `cwd`. `fallbackModels` are asked in turn when the model's server is overloaded. `hostHooks` names the host's callback for an event, as the config's hooks name commands.
  */
@@ -102,6 +103,7 @@ export const SessionConfig = v.looseObject({
   maxTurns: v.optional(v.number()),
   maxToolCalls: v.optional(v.number()),
   maxSeconds: v.optional(v.number()),
+  maxCost: v.optional(v.number()),
   nesting: v.optional(v.number()),
   contextLimit: v.optional(v.number()),
   outputCompaction: v.optional(OutputCompaction),

@@ -124,7 +124,7 @@ const AgentClosed = event("closed", Closed.entries);
 
 const TurnStarted = event("turn.started", {});
 
-/** `finish` is the model's own stop reason ("stop", "length", "max_turns", "max_tool_calls", …); `fault` tells why a turn failed. */
+/** `finish` is the model's own stop reason ("stop", "length", "max_turns", "max_tool_calls", "max_cost", …); `fault` tells why a turn failed. */
 const TurnEnded = event("turn.ended", {
   outcome: v.picklist(["completed", "interrupted", "failed"]),
   finish: v.optional(text),

@@ -31,6 +31,7 @@ const KEYS: LossByValue = {
   maxTurns: bound,
   maxToolCalls: bound,
   maxSeconds: bound,
+  maxCost: bound,
   nesting: bound,
   // The link keeps the deadlines of approvals; deltas come whether the host asks for them or not.
   answerSeconds: kept,

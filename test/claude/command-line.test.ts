@@ -104,6 +104,30 @@ describe("flags", () => {
     expect(server.requests[0]?.body).toMatchObject({ model: "claude-haiku-4-5", max_tokens: 4096 });
   });
 
+  test("sub-agents of --agents, as JSON or a file, work for the model with their own prompt and model", async () => {
+    const file = join(scratch(), "agents.json");
+    const agents = JSON.stringify({ helper: { description: "helps", prompt: "You help", tools: ["Read"], model: "haiku" } });
+    writeFileSync(file, agents);
+    const spawn: Reply = { calls: [{ name: "Spawn", args: { tasks: [{ name: "look", prompt: "Look", agent: "helper" }] } }] };
+    for (const given of [agents, file]) {
+      const flags = ["--agents", given, "--dangerously-skip-permissions"];
+      const { stdout, server } = await claude(["-p", "go", ...flags], [spawn, { text: ["Found."] }, hello]);
+      expect(stdout).toBe("Hello\n");
+      expect(server.requests[1]?.body).toMatchObject({ model: "claude-haiku-4-5" });
+      expect(JSON.stringify(server.requests[1]?.body)).toContain("You help");
+    }
+  });
+
+  test("a budget and rules hold for one prompt, too", async () => {
+    const rules = JSON.stringify({ permissions: { deny: ["Bash(touch b)"] } });
+    const flags = ["--settings", rules, "--max-budget-usd=0.05", "--model=sonnet", "--dangerously-skip-permissions"];
+    const usage = { input: 10_000, output: 1 };
+    const script = [{ ...touch("a"), usage }, { ...touch("b"), usage }, hello];
+    const { code, cwd, server, stderr } = await claude(["-p", "go", ...flags], script);
+    expect([code, server.requests.length, existsSync(join(cwd, "a")), existsSync(join(cwd, "b"))]).toEqual([1, 2, true, false]);
+    expect(stderr).toContain("its limit of 0.05 US dollars");
+  });
+
   test("servers of --mcp-config connect before the prompt", async () => {
     const server = join(import.meta.dirname, "../fixtures/mcp/official.mjs");
     const config = JSON.stringify({ mcpServers: { tiny: { type: "stdio", command: process.execPath, args: [server] } } });
@@ -114,6 +138,8 @@ describe("flags", () => {
   test.each([
     [["--bogus"], "Unknown flag"],
     [["--permission-mode=loose"], "Allowed choices are acceptEdits, auto, bypassPermissions, default, dontAsk, plan"],
+    [["--max-budget-usd=0"], "It must be a number greater than 0"],
+    [['--agents={"a":{}}'], "--agents cannot be used: a.description"],
     [["--effort=huge"], "Allowed choices are low, medium, high, xhigh, max"],
     [["--input-format=stream-json", "--output-format=stream-json"], "prompts come over the protocol"],
     [["--output-format=yaml"], "--output-format must be one of"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { HookCallback, HookEvent, Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import { expect, test } from "vitest";
 import type { Reply } from "../support/model-server.js";
-import { ask, host, textOf } from "./sdk.js";
+import { ask, host, MODEL, textOf } from "./sdk.js";
 
 const bash = (command: string): Reply => ({ text: ["I will."], calls: [{ name: "Bash", args: { command } }] });
 const done: Reply = { text: ["Done."] };
@@ -95,4 +95,28 @@ test("a hook that has its user asked says why, and the call runs with the argume
   );
   expect(asked).toEqual([["touch hook", "look at it"]]);
   expect(["model", "hook", "user"].map((file) => existsSync(join(sdk.cwd, file)))).toEqual([false, false, true]);
+});
+
+test("a hook at the beginning of a session adds words for the model, and hears how the session began", async () => {
+  const sdk = await host([done, done]);
+  const heard: object[] = [];
+  const listens = hook("SessionStart", (input) => {
+    heard.push(input);
+    return Promise.resolve({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: "House rule: be brief." } });
+  });
+  const { all } = await ask(sdk, "hi", listens);
+  const session_id = all[0]?.session_id ?? "";
+  await ask(sdk, "again", { ...listens, resume: session_id });
+  expect(heard).toMatchObject([
+    { hook_event_name: "SessionStart", source: "startup", model: MODEL, session_id },
+    { hook_event_name: "SessionStart", source: "resume", session_id },
+  ]);
+  for (const { body } of sdk.server.requests) expect(JSON.stringify(body)).toContain("House rule: be brief.");
+});
+
+test("hooks that nobody here asks are told by name", async () => {
+  const sdk = await host([done]);
+  const never = { hooks: [() => Promise.resolve({})] };
+  const { all } = await ask(sdk, "hi", { hooks: { SessionEnd: [never], Notification: [never], Stop: [never] } });
+  expect(informed(all)).toEqual(["The hook SessionEnd is never asked here", "The hook Notification is never asked here"]);
 });

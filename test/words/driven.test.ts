@@ -21,6 +21,7 @@ describe.each(["aionrs", "aionrs@0.2", "wayland", "ante"])("%s", (drive) => {
     ["directories", { config: { directories: ["."] } }],
     ["maxToolCalls", { config: { maxToolCalls: 1 } }],
     ["maxSeconds", { config: { maxSeconds: 1 } }],
+    ["maxCost", { config: { maxCost: 1 } }],
     ["nesting", { config: { nesting: 0 } }],
   ])("refuses a session with %s, and what is said to it; without it there is one", async (word, more) => {
     const host = relay(drive, scratch());
@@ -60,7 +61,7 @@ describe.each(["aionrs", "aionrs@0.2", "wayland", "ante"])("%s", (drive) => {
 test("native carries all of them", async () => {
   const [cwd, home] = [scratch(), scratch()];
   const host = relay("native", cwd, home);
-  await host.open({ mode: "yolo", directories: ["."], maxToolCalls: 5, maxSeconds: 60, nesting: 1 });
+  await host.open({ mode: "yolo", directories: ["."], maxToolCalls: 5, maxSeconds: 60, maxCost: 1, nesting: 1 });
   host.send({ type: "turn.prompt", session: "s", parts: [{ type: "text", text: "say hi" }], calls: [write] });
   expect(await host.turnEnded()).toMatchObject({ outcome: "completed" });
   expect(existsSync(join(cwd, "a.txt"))).toBe(true);

@@ -165,6 +165,7 @@ test.each([
   [{ maxToolCalls: -1 }, "maxToolCalls"],
   [{ maxToolCalls: 1.5 }, "maxToolCalls"],
   [{ maxSeconds: 0 }, "maxSeconds"],
+  [{ maxCost: 0 }, "maxCost"],
   [{ nesting: -1 }, "nesting"],
   [{ nesting: 101 }, "nesting"],
 ])("%j is refused when the session opens and when it is changed", async (config, param) => {

@@ -277,20 +277,21 @@ async function runWith(parsed: Parsed, telemetry: Telemetry): Promise<number> {
   }
   if (id !== undefined && (given(parsed, "json-stream") || !asksText(parsed))) return runServe(id, parsed, telemetry);
   if (given(parsed, "tape")) throw usage("--tape goes with a protocol: --json-stream, --output-format, --dialect, serve or relay");
-  refuseSessionFlags(parsed);
   const prompt = promptWords(parsed);
   const loaded = await load(parsed);
   if (format !== undefined || given(parsed, "print") || !process.stdin.isTTY || !process.stdout.isTTY) {
     const { runOneShot } = await import("../one-shot/run.js");
     return runOneShot(parsed, loaded, { format, env: process.env, telemetry });
   }
+  refuseSessionFlags(parsed);
   refuseAttachments(parsed, "in the chat @FILE attaches a file");
   const { runChat } = await import("../chat/index.js");
   return runChat(loaded, () => load(parsed), process.env, prompt, telemetry);
 }
 
 function refuseSessionFlags(parsed: Parsed): void {
-  for (const flag of SESSION_FLAGS) if (given(parsed, flag)) throw usage(`--${flag} goes with structured output: add --output-format`);
+  for (const flag of SESSION_FLAGS)
+    if (given(parsed, flag)) throw usage(`--${flag} goes with one prompt (-p) or structured output (--output-format)`);
 }
 
 /** The command `parley WORD` of a dialect. */

@@ -151,6 +151,15 @@ export function count(parsed: Parsed, name: string): number | undefined {
   return Number(value);
 }
 
+/** Throws where the value is no number above 0. */
+export function amount(parsed: Parsed, name: string): number | undefined {
+  const value = text(parsed, name);
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value.trim() === "" || !(number > 0 && Number.isFinite(number))) throw usage(`--${name} must be a number above 0, not '${value}'`);
+  return number;
+}
+
 /** Splits at commas outside parentheses, which belong to a pattern, and joins repeated flags. */
 export function list(parsed: Parsed, name: string): string[] | undefined {
   const values = parsed.values.get(name)?.filter((value) => value !== true);

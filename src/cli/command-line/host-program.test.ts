@@ -48,6 +48,7 @@ describe("in our own words", () => {
       ["exec resume", ["--fork-session", "--resume="]],
     ]),
     lacks: ["cloud"],
+    absent: [],
     variables: [["OTHER_MODEL", "--model"]],
     exits: {},
   };

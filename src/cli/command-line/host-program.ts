@@ -17,6 +17,8 @@ export interface HostProgram {
   lacks: readonly string[];
   /** Variables that stand for flags which are not given. */
   variables: readonly (readonly [variable: string, flag: string])[];
+  /** Words of ours for flags of the original that are absent. */
+  absent: readonly (readonly [flag: string, words: readonly string[]])[];
   /** The answer to `--version`, where it is not the name and the version of the protocol. */
   version?: string;
   /** Exit codes of the original, by the code of the fault or by its setting. */
@@ -41,6 +43,7 @@ function hostProgram(name: string, dialect: string): HostProgram {
     words: new Map(own.flatMap(({ words = {} }) => Object.entries(words))),
     lacks: own.flatMap(({ lacks = [] }) => lacks),
     variables: own.flatMap(({ variables = [] }) => variables),
+    absent: own.flatMap(({ absent = [] }) => absent),
     exits: Object.assign({}, ...own.map(({ exits }) => exits)),
     ...(version !== undefined && { version }),
   };
@@ -72,7 +75,7 @@ export function hostProgramAsked(
   if (asked === undefined) return named;
   const { dialect, name, isWire } = asked;
   if (named !== undefined) return { ...named, dialect };
-  return { ...hostProgram(name, dialect), variables: [], ...(isWire && { keepsOurFlags: true as const }) };
+  return { ...hostProgram(name, dialect), variables: [], absent: [], ...(isWire && { keepsOurFlags: true as const }) };
 }
 
 /** Whether this process was started with a command line of ours, whatever wire it asks for. */
@@ -112,7 +115,7 @@ function isSaid(argv: readonly string[], asked: string): boolean {
 /** Translates a command line into our words, and passes flags that change nothing here to `unused`. */
 export function inOurWords(
   argv: readonly string[],
-  { name, dialect, shortFlags, flags: theirs, words: commands, lacks, variables, keepsOurFlags }: HostProgram,
+  { name, dialect, shortFlags, flags: theirs, words: commands, lacks, variables, absent, keepsOurFlags }: HostProgram,
   env: Record<string, string | undefined>,
   isCommand: (word: string) => boolean,
   unused: (flag: string) => void,
@@ -151,7 +154,8 @@ export function inOurWords(
   const added = speaks(words) ? [["--dialect", dialect] as const] : [];
   const given = variables.flatMap(([variable, flag]) => flagPairs(flag, env[variable] ?? "", flags));
   const unsaid = [...added, ...given].filter(([flag]) => !isSaid(words, flag)).flat();
-  return [...unsaid, ...words, ...argv.slice(ours.length)];
+  const missing = absent.flatMap(([flag, meant]) => (isSaid(ours, `--${flag}`) ? [] : meant));
+  return [...unsaid, ...missing, ...words, ...argv.slice(ours.length)];
 }
 
 /** A variable's flag and value; a flag of the original's own is put into our words. */

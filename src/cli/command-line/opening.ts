@@ -27,6 +27,11 @@ export function openingOf(loaded: Loaded): Opening & { open: "new" | "resume"; f
   return { open: "new", config, ...(sessionId !== undefined && { sessionId }) };
 }
 
+/** The configuration of the command line beside the settings. Its rules are the engine's own: a session is opened with those of its host alone. */
+export function withConfig<O extends { config?: SessionConfig }>(open: O, { rules: _ours, ...config }: SessionConfig): O {
+  return { ...open, config: { ...open.config, ...config } };
+}
+
 interface LaunchOptions extends Partial<Omit<Launch, "argv">> {
   /** The words of the command line for the protocol itself. */
   switches?: readonly string[];

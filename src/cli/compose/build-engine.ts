@@ -43,7 +43,12 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
   const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
   limitStandstill(limits.stuckSeconds);
   const engine = createEngine({
-    defaults: { ...sessionDefaults(settings), ...extra, cwd: settings.workspace },
+    defaults: {
+      ...sessionConfig(settings, () => true),
+      ...extra,
+      rules: [...settings.rules, ...(extra.rules ?? [])],
+      cwd: settings.workspace,
+    },
     openModel: (config, override) => openModel(config, override, source),
     providers,
     env,
@@ -113,11 +118,6 @@ function recording(path: string | undefined): Pick<EngineOptions, "wrapModel"> {
       return recorded(model, (await files)(), redactor);
     },
   };
-}
-
-/** The settings that have a key in a session's configuration. */
-function sessionDefaults(settings: Loaded["settings"]): SessionConfig {
-  return { ...sessionConfig(settings, () => true), rules: settings.rules };
 }
 
 /** The session's configuration, of the settings whose key `isMeant` accepts. */

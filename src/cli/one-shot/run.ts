@@ -16,7 +16,8 @@ import { withOfflineModel } from "../compose/offline.js";
 import type { Parsed } from "../command-line/flags.js";
 import { exitCode } from "../command-line/exit-code.js";
 import { hostProgramNamed } from "../command-line/host-program.js";
-import { openingOf } from "../command-line/opening.js";
+import { openingOf, withConfig } from "../command-line/opening.js";
+import { sessionFlags } from "../serve/structured-flags.js";
 import { Screen, wantsColour } from "../chat/screen.js";
 import { endOnSignal, type SignalWatch } from "../compose/signals.js";
 import type { Telemetry } from "../compose/telemetry.js";
@@ -34,15 +35,16 @@ interface Surroundings {
 export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "text", env, telemetry }: Surroundings): Promise<number> {
   const prompt = await readPrompt(parsed);
   const screen = new Screen({ answer: answerSink(format), aside: process.stderr, colour: wantsColour(process.stderr, env) });
+  const named = hostProgramNamed(process.argv[1]);
+  const asked = await sessionFlags(parsed, named?.dialect ?? "");
   const opening = openingOf(settled);
   if (opening.open === "new") await checkMentions(prompt, settled.settings);
   const { loaded, registered, end } = await withOfflineModel(settled, env, (line) => screen.line(line));
   // Started by another program's name without a key, the command fails as that program does; only `parley` falls back to the rehearsal.
-  const named = hostProgramNamed(process.argv[1]);
   const { config = {}, notice } = named === undefined ? rehearsalFallback(loaded, env) : {};
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const output = outputOf(format);
-  const agent = listened(buildEngine(loaded, env, config, { registered, openTracer: telemetry.openTracer }), output);
+  const agent = listened(buildEngine(loaded, env, { ...config, ...asked }, { registered, openTracer: telemetry.openTracer }), output);
   const signals = endOnSignal(agent);
   const isAsking = !prompt.isFromStdin && process.stdin.isTTY && process.stderr.isTTY;
   const refused = (error: unknown): number => {
@@ -50,7 +52,7 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
     return exitCode(toFault(error), named?.exits);
   };
   try {
-    const session = await openSession(agent, openingOf(loaded));
+    const session = await openSession(agent, withConfig(openingOf(loaded), asked));
     const code = await ran({ session, prompt, screen, loaded }, isAsking ? signals : undefined).catch((error: unknown) => {
       output.failed(toFault(error));
       return refused(error);
@@ -96,7 +98,15 @@ function hasServers({ settings }: Loaded, { ready }: HostSession): boolean {
 /** A turn that stopped before the model was done counts as a failure for a script. */
 type Outcome = EventOf<"turn.ended">["outcome"] | "unfinished";
 
-const UNFINISHED: ReadonlySet<string | undefined> = new Set(["length", "empty", "pause", "loop", "max_turns", "max_tool_calls"]);
+const UNFINISHED: ReadonlySet<string | undefined> = new Set([
+  "length",
+  "empty",
+  "pause",
+  "loop",
+  "max_turns",
+  "max_tool_calls",
+  "max_cost",
+]);
 
 function outcomeOf({ outcome, finish }: EventOf<"turn.ended">): Outcome {
   return outcome === "completed" && UNFINISHED.has(finish) ? "unfinished" : outcome;

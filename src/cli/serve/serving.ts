@@ -13,7 +13,7 @@ import type { ServeOptions } from "../../link/serve.js";
 import { userHomeOf } from "../../os/files/home.js";
 import { buildEngine, type Surroundings } from "../compose/build-engine.js";
 import { withOfflineModel } from "../compose/offline.js";
-import { answerSecondsOf, launchOf, openingOf } from "../command-line/opening.js";
+import { answerSecondsOf, launchOf, openingOf, withConfig } from "../command-line/opening.js";
 import type { Telemetry } from "../compose/telemetry.js";
 
 export interface Serving {
@@ -84,10 +84,6 @@ export async function prepareServing(
       await Promise.all([end(), tape?.close()]);
     },
   };
-}
-
-function withConfig<O extends { config?: SessionConfig }>(open: O, config: SessionConfig): O {
-  return { ...open, config: { ...open.config, ...config } };
 }
 
 /** Defaults of the dialect for settings that the user does not say. */

@@ -2,7 +2,7 @@
 import type { SessionConfig } from "../../core/config.js";
 import { programOf, programs } from "../../dialects/index.js";
 import type { FormatChoice, Formats } from "../../dialects/kit/program.js";
-import { count, given, list, text, usage, type Flag, type Parsed } from "../command-line/flags.js";
+import { amount, count, given, list, text, usage, type Flag, type Parsed } from "../command-line/flags.js";
 
 /** The dialects that have a choice of formats. */
 const CHOICES = programs.flatMap(({ dialect, program: { formats } }) => (formats === undefined ? [] : [{ dialect, formats }]));
@@ -21,8 +21,16 @@ export const SESSION_ROWS = [
   },
   { name: "max-tool-calls", value: "N", as: count, session: "maxToolCalls", help: "the most tool calls of one turn" },
   { name: "max-seconds", value: "N", as: count, session: "maxSeconds", help: "the most seconds of one turn" },
+  { name: "max-cost", value: "USD", as: amount, session: "maxCost", help: "the most US dollars that the session may cost" },
   { name: "subagent-depth", value: "N", as: count, session: "nesting", help: "how deep sub-agents may start others" },
-] as const satisfies readonly (Flag & { session: keyof SessionConfig; as: typeof list | typeof count })[];
+] as const satisfies readonly (Flag & { session: keyof SessionConfig; as: typeof list | typeof count | typeof amount })[];
+
+/** Flags whose value is JSON, or a file with it, in the form of the dialect's own program. */
+export const TEXT_FLAGS: readonly Flag[] = [
+  { name: "mcp-config", value: "JSON", help: "MCP servers of this session, as JSON or a file" },
+  { name: "agents", value: "JSON", help: "sub-agents of this session, as JSON or a file" },
+  { name: "settings", value: "JSON", help: "permission rules of this session: a file of settings with permissions, or its JSON" },
+];
 
 export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "input-format", value: "FORMAT", help: `structured input: ${lineFormats(", ")} (default: text, one prompt)` },
@@ -43,7 +51,7 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
     help: `one prompt whose result has this schema; @FILE reads it (--dialect ${dialectsWith("json-schema")})`,
   },
   ...SESSION_ROWS.map(({ name, value, help }) => ({ name, value, help })),
-  { name: "mcp-config", value: "JSON", help: "MCP servers of this session, as JSON or a file" },
+  ...TEXT_FLAGS,
   { name: "allowed-mcp-server-names", value: "A,B", help: "the only MCP servers of the configuration to use" },
   { name: "unasked", value: "A,B", help: "further calls that run unasked: Tool or Tool(pattern)" },
   { name: "account", value: "PROVIDER", help: "", hidden: true },
@@ -52,6 +60,7 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "replay-user-messages", help: "", hidden: true },
   { name: "session-states", value: "HOW", help: "", hidden: true },
   { name: "in-sandbox", help: "", hidden: true },
+  { name: "asks-nobody", help: "", hidden: true },
 ];
 
 /** The dialects whose choice of formats looks at this flag. */
@@ -113,7 +122,7 @@ export function relayedSwitches(parsed: Parsed): string[] {
   return [...named, ...wireSwitches(parsed)];
 }
 
-const WIRE_SWITCHES = ["include-partial-messages", "replay-user-messages", "session-states"];
+const WIRE_SWITCHES = ["include-partial-messages", "replay-user-messages", "session-states", "asks-nobody"];
 
 function wireSwitches(parsed: Parsed): string[] {
   const mode = text(parsed, "mode-name");
@@ -133,7 +142,7 @@ export function beatSecondsOf(parsed: Parsed): number | undefined {
 }
 
 /** Flags of a session that a program drives. */
-export const SESSION_FLAGS: readonly string[] = [...SESSION_ROWS.map(({ name }) => name), "mcp-config"];
+export const SESSION_FLAGS: readonly string[] = [...SESSION_ROWS, ...TEXT_FLAGS].map(({ name }) => name);
 
 /** The session flags as a session's configuration. Their reader is loaded only where one of them is given. */
 export async function sessionFlags(parsed: Parsed, dialect: string): Promise<SessionConfig> {

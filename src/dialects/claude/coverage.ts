@@ -12,6 +12,7 @@ export const OPENING: readonly string[] = [
   "disallowedTools",
   "approveTools",
   "maxTurns",
+  "maxCost",
   "directories",
   "fork",
   "fallbackModels",

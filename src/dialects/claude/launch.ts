@@ -1,8 +1,8 @@
 /** Claude Code as a program: the flags of its command line and their meaning as ours. */
-import { toolNamed } from "../../core/names.js";
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
 import { EFFORT_NAMES, thinkingFor } from "../kit/stream-json/efforts.js";
 import { MODE_NAMES, modelNamed, modeNamed, WIRE_VERSION } from "./wire/names.js";
+import { toolEntries } from "./wire/tool-entries.js";
 
 const SHORT_FLAGS = { "-c": "--continue", "-d": "--debug", "-n": "--name", "-r": "--resume", "-v": "--version", "-w": "--worktree" };
 
@@ -44,6 +44,17 @@ function turnFlags(turns: string): readonly string[] {
   return turns === "0" ? [] : ["--max-turns", turns];
 }
 
+function budgetInDollars(dollars: string): readonly string[] {
+  const amount = Number(dollars);
+  if (amount > 0 && Number.isFinite(amount)) return ["--max-cost", String(amount)];
+  return ["--refused", `option '--max-budget-usd <amount>' argument '${dollars}' is invalid. It must be a number greater than 0.`];
+}
+
+/** `stdio` asks the host itself. A tool of a server cannot be asked: what would be asked is denied. */
+function askedHow(tool: string): readonly string[] {
+  return tool === "stdio" ? [] : ["--asks-nobody"];
+}
+
 /** The flags for `--tools`: `default` is the usual set, an empty list allows no tool. */
 function toolSetFlags(list: string): readonly string[] {
   return list === "default" ? [] : ["--tools", toolEntries(list).join(",")];
@@ -68,11 +79,12 @@ const SAID: readonly ForeignFlag[] = [
   { name: "thinking", value: "HOW", means: thinkingFlags },
   { name: "max-thinking-tokens", value: "N", means: budgetFlags },
   { name: "max-turns", value: "N", means: turnFlags, quiet: true },
+  { name: "max-budget-usd", value: "USD", means: budgetInDollars },
   { name: "add-dir", value: "DIR", means: (directory) => ["--include-directories", directory] },
   { name: "continue", means: () => ["--resume", "latest"] },
   { name: "no-session-persistence", means: () => ["--no-session"] },
-  // Approvals always go to a host that opened the control channel, so this flag changes nothing.
-  { name: "permission-prompt-tool", value: "TOOL", quiet: true },
+  { name: "managed-settings", value: "JSON", means: (json) => ["--settings", json] },
+  { name: "permission-prompt-tool", value: "TOOL", means: askedHow, quiet: true },
   { name: "verbose", quiet: true },
   { name: "setting-sources", value: "A,B", quiet: true },
   { name: "forward-subagent-text", quiet: true },
@@ -87,14 +99,11 @@ const SAID: readonly ForeignFlag[] = [
 /** Accepted, and without any effect here. */
 const UNUSED = [
   "agent",
-  "agents",
   "autocompact",
   "betas",
   "channels",
   "debug-file",
   "file",
-  "managed-settings",
-  "max-budget-usd",
   "name",
   "permission-prompts",
   "plugin-dir",
@@ -103,7 +112,6 @@ const UNUSED = [
   "project-config-root",
   "resume-drops-turn",
   "resume-session-at",
-  "settings",
   "system-prompt-snapshot",
   "task-budget",
   "thinking-display",
@@ -159,7 +167,12 @@ export const program: Program = {
     problem,
     promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
   },
-  mcpConfig: async (json) => (await import("./wire/servers.js")).readMcpConfig(json),
+  texts: {
+    "mcp-config": async (json) => ({ config: { mcpServers: (await import("./wire/servers.js")).readMcpConfig(json) } }),
+    agents: async (json) => ({ config: { subagents: (await import("./wire/agents.js")).readAgents(json) } }),
+    settings: async (json) => (await import("./wire/settings.js")).readSettings(json),
+  },
+  absent: [["permission-prompt-tool", ["--asks-nobody"]]],
   drive: { command: ["claude"] },
 };
 
@@ -170,17 +183,4 @@ function problem({ input, output, hasPrompt, has }: FormatChoice): string | unde
   if (has("include-partial-messages") && output !== "stream-json") return "--include-partial-messages needs --output-format stream-json";
   if (input === "text" || !hasPrompt) return undefined;
   return `With --input-format ${input} prompts come over the protocol, not on the command line`;
-}
-
-/** Entries apart by commas or blanks. `mcp__server` is every tool of that server. */
-function toolEntries(list: string): string[] {
-  return list
-    .split(/[,\s]+(?![^(]*\))/)
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "")
-    .map((entry) => {
-      const [, name = entry, pattern] = /^([^(]+)\((.*)\)$/s.exec(entry) ?? [];
-      const tool = /^mcp__(?:(?!__).)+$/.test(name) ? `${toolNamed(name)}__*` : toolNamed(name);
-      return pattern === undefined ? tool : `${tool}(${pattern})`;
-    });
 }

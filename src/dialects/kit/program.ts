@@ -2,7 +2,7 @@
  * A program that speaks a dialect, as data: how it is started, recognised, configured and driven. The registry loads this data without
  * the dialect, so a `launch.ts` imports nothing heavy; its functions are pure and import other files only when called.
  */
-import type { McpServer } from "../../core/config.js";
+import type { McpServer, SessionConfig } from "../../core/config.js";
 
 export interface Program {
   /**
@@ -52,8 +52,10 @@ export interface Program {
   readonly turn?: TurnInEnvironment;
   /** The MCP servers in the program's own settings. */
   readonly servers?: OwnServers;
-  /** Reads the JSON of `--mcp-config`. Rejects with the problem. */
-  readonly mcpConfig?: (json: string) => Promise<Record<string, McpServer>>;
+  /** Our flags whose value is a JSON text of the session's config, in this program's form, or names a file with it. */
+  readonly texts?: Readonly<Record<string, TextReader>>;
+  /** Words of ours for flags of the program that its command line lacks. */
+  readonly absent?: readonly (readonly [flag: string, words: readonly string[]])[];
 
   /** The way in which an agent of this dialect is driven. */
   readonly drive?: DrivenProgram;
@@ -67,6 +69,15 @@ export interface ForeignFlag {
   readonly means?: (value: string) => readonly string[];
   /** Accepted without a message on stderr: the flag describes the host, or is always fulfilled. */
   readonly quiet?: true;
+}
+
+/** Rejects with the problem. */
+export type TextReader = (json: string) => Promise<ReadText>;
+
+/** `unused`: keys of the text that change nothing here. */
+export interface ReadText {
+  config: SessionConfig;
+  unused?: readonly string[];
 }
 
 export interface ProgramCommand {

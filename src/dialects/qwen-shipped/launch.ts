@@ -143,7 +143,7 @@ export const program: Program = {
     problem,
     promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
   },
-  mcpConfig: async (json) => (await import("./wire/servers.js")).readMcpConfig(json),
+  texts: { "mcp-config": async (json) => ({ config: { mcpServers: (await import("./wire/servers.js")).readMcpConfig(json) } }) },
   drive: { command: ["qwen"] },
 };
 

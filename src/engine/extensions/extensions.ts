@@ -94,6 +94,7 @@ export class Extensions {
 
   /** The session's configuration changed. */
   configure(config: SessionConfig): void {
+    this.#hooks.configured();
     this.#library.start();
     this.#mcp.configure(config);
   }

@@ -6,9 +6,10 @@ import { ParleyError } from "../../core/errors.js";
 const MOST_LEVELS = 100;
 
 /** Throws a `config` fault that names the setting. */
-export function checkLimits({ maxToolCalls, maxSeconds, nesting }: SessionConfig): void {
+export function checkLimits({ maxToolCalls, maxSeconds, maxCost, nesting }: SessionConfig): void {
   if (maxToolCalls !== undefined && !isWhole(maxToolCalls)) throw wrong("maxToolCalls", maxToolCalls, "a whole number from 0");
   if (maxSeconds !== undefined && !(maxSeconds > 0)) throw wrong("maxSeconds", maxSeconds, "a number of seconds above 0");
+  if (maxCost !== undefined && !(maxCost > 0)) throw wrong("maxCost", maxCost, "an amount of US dollars above 0");
   if (nesting !== undefined && !(isWhole(nesting) && nesting <= MOST_LEVELS))
     throw wrong("nesting", nesting, `a whole number from 0 to ${MOST_LEVELS}`);
 }

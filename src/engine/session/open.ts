@@ -50,8 +50,11 @@ export async function restore(
   return { stored: { session, ...kept }, config };
 }
 
-/** Host tools, files and terminals belong to one host: a host that resumes the session brings its own, or none. */
-function withoutHost({ hostTools: hosted, workspace: _workspace, ...before }: SessionConfig, given: SessionConfig = {}): SessionConfig {
+/** Host tools, hooks, files and terminals belong to one host: a host that resumes the session brings its own, or none. */
+function withoutHost(
+  { hostTools: hosted, hostHooks: _hooks, workspace: _workspace, ...before }: SessionConfig,
+  given: SessionConfig = {},
+): SessionConfig {
   const has = (tools: SessionConfig["hostTools"] = [], name: string): boolean => tools.some((tool) => tool.name === name);
   const isGone = (name: string): boolean => has(hosted, name) && !has(given.hostTools, name);
   return { ...before, ...(before.allowedTools !== undefined && { allowedTools: before.allowedTools.filter((name) => !isGone(name)) }) };

@@ -1,6 +1,7 @@
 /** One answer of the model: what stands in its way is mended, where that is possible, and the model is asked again. */
 import { ParleyError } from "../../core/errors.js";
 import { isOverflow, makeRoom, shrinkAfterOverflow, stillTooLong } from "./compaction/compaction.js";
+import { refuseUnpriced } from "./cost-limit.js";
 import { Exchange } from "./exchange.js";
 import { dropImages, isImageRefusal } from "./attachments/refused-images.js";
 import type { Response } from "./response.js";
@@ -8,6 +9,7 @@ import type { Turn } from "./turn.js";
 
 export async function askModel(turn: Turn): Promise<Response> {
   turn.budget.ask();
+  refuseUnpriced(turn);
   await makeRoom(turn);
   const trouble = new Trouble(turn);
   while (true) {
@@ -21,6 +23,8 @@ export async function askModel(turn: Turn): Promise<Response> {
         throw error;
       }
       await exchange.drop();
+      // Another model may answer now.
+      refuseUnpriced(turn);
       continue;
     }
     await exchange.end();

@@ -1,5 +1,6 @@
 /** Answers that are no end: cut off at the limit of their length, empty, or paused by the vendor. The model is asked to go on. */
 import { textPart } from "../../core/content.js";
+import { mayAsk } from "./cost-limit.js";
 import type { Response } from "./response.js";
 import type { Turn } from "./turn.js";
 
@@ -28,7 +29,7 @@ export class Continuation {
     if (why !== "empty") this.#empty = 0;
     if (why === undefined) return false;
     const { count, most, words, text } = this.#step(why, response);
-    if (count > most || !turn.budget.mayAsk) {
+    if (count > most || !mayAsk(turn)) {
       await turn.emit({ type: "notice", level: "warning", kind: why, text: `${text} It stays unfinished`, data: { asked: count - 1 } });
       return false;
     }

@@ -7,13 +7,14 @@ import { loadAttachments, withoutFiles } from "./attachments/attachments.js";
 import { untilAborted } from "./interrupt.js";
 import { Continuation, unfinished } from "./continuation.js";
 import type { CallResult, Finish, ModelCall } from "../models/model.js";
+import { isSpent, mayAsk } from "./cost-limit.js";
 import { Repetition } from "./repetition.js";
 import type { Response } from "./response.js";
 import { StaleTodos } from "./stale-todos.js";
 import { takeParts, type Turn } from "./turn.js";
 
 export interface LoopEnd {
-  finish: Finish | "max_turns" | "max_tool_calls" | "loop" | "empty";
+  finish: Finish | "max_turns" | "max_tool_calls" | "max_cost" | "loop" | "empty";
   /** The text of the last answer. */
   text: string;
 }
@@ -29,20 +30,21 @@ export async function runLoop(turn: Turn, asked: readonly ModelCall[] = []): Pro
   // Outer: as long as the host steers. Inner: as long as the model calls tools.
   while (true) {
     // A sub-agent's share may be empty.
-    if (!turn.budget.mayAsk) return maxTurns(turn, "");
+    const spent = limitReached(turn, "");
+    if (spent !== undefined) return spent;
     let response = await askModel(turn);
     while (response.calls.length > 0) {
       const answered = await answerCalls(turn, response.calls, watches, response.droppedCalls);
       if (answered === "overdrawn") return maxToolCalls(turn, textOf(response));
       if (answered === "repeated") return goesRound(turn, response);
-      if (!turn.budget.mayAsk) return maxTurns(turn, textOf(response));
+      const reached = limitReached(turn, textOf(response));
+      if (reached !== undefined) return reached;
       await takeSteering(turn);
       response = await askModel(turn);
     }
     if (await continuation.goesOn(turn, response)) continue;
     // Steering that the turn has no model call left for stays where it is, and is the next prompt.
-    if (!turn.budget.mayAsk || !(await takeSteering(turn)))
-      return { finish: unfinished(response) ?? response.finish, text: textOf(response) };
+    if (!mayAsk(turn) || !(await takeSteering(turn))) return { finish: unfinished(response) ?? response.finish, text: textOf(response) };
   }
 }
 
@@ -119,6 +121,18 @@ function goesRound(turn: Turn, response: Response): LoopEnd {
   const text = "Stopped: the model asked for the same again and again, and got the same result each time";
   void turn.emit({ type: "notice", level: "warning", text, kind: "loop" });
   return { finish: "loop", text: textOf(response) };
+}
+
+/** The end of a turn whose model must not be asked again; undefined while it may be. */
+function limitReached(turn: Turn, text: string): LoopEnd | undefined {
+  if (!turn.budget.mayAsk) return maxTurns(turn, text);
+  return isSpent(turn) ? maxCost(turn, text) : undefined;
+}
+
+function maxCost(turn: Turn, text: string): LoopEnd {
+  const words = `Stopped: the session has cost its limit of ${turn.config.maxCost} US dollars (maxCost)`;
+  void turn.emit({ type: "notice", level: "warning", text: words, kind: "max_cost" });
+  return { finish: "max_cost", text };
 }
 
 function maxTurns(turn: Turn, text: string): LoopEnd {

@@ -8,6 +8,7 @@ import type { ToolSpec } from "../models/model.js";
 import type { Tool } from "../tools/tool.js";
 import { loadAttachments, withoutFiles } from "./attachments/attachments.js";
 import { Budget } from "./budget.js";
+import { mayAsk } from "./cost-limit.js";
 import { Interrupted, untilAborted } from "./interrupt.js";
 import { runLoop, type LoopEnd } from "./loop.js";
 import { systemPrompt } from "./system-prompt.js";
@@ -56,7 +57,7 @@ const MOST_STOPS = 3;
 /** A hook that blocks the end has the last word said to the model, and the loop goes on. */
 async function runToStop(turn: Turn): Promise<LoopEnd> {
   let end = await runLoop(turn, turn.calls);
-  for (let blocked = 0; blocked < MOST_STOPS && turn.budget.mayAsk; blocked++) {
+  for (let blocked = 0; blocked < MOST_STOPS && mayAsk(turn); blocked++) {
     const reason = await turn.hooks?.atStop(end.text, turn);
     if (turn.signal.aborted) throw new Interrupted();
     if (reason === undefined) break;

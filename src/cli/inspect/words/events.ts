@@ -26,7 +26,7 @@ export const EVENT_WORDS: Readonly<Record<string, string>> = {
   "turn.started": "A turn began.",
   "turn.ended": "A turn ended: exactly one for each start.",
   "turn.ended/outcome": "The way that it ended.",
-  "turn.ended/finish": "Why the model stopped: `stop`, `length`, `max_turns`, `max_tool_calls`, or its own word.",
+  "turn.ended/finish": "Why the model stopped: `stop`, `length`, `max_turns`, `max_tool_calls`, `max_cost`, or its own word.",
   "turn.ended/reason": "Why it did not complete, for people.",
   "turn.ended/usage": "The use of all model calls of the turn; there whenever usage was reported.",
   "turn.ended/fault": "Why it failed.",

@@ -53,6 +53,7 @@ export const SHAPE_WORDS: Readonly<Record<string, string>> = {
   "SessionConfig/maxTurns": "The most model calls of one turn.",
   "SessionConfig/maxToolCalls": "The most tool calls of one turn.",
   "SessionConfig/maxSeconds": "The most seconds of one turn.",
+  "SessionConfig/maxCost": "The most US dollars that the model calls of the session may cost, from its opening on.",
   "SessionConfig/nesting": "Levels of sub-agents.",
   "SessionConfig/contextLimit": "Tokens of a conversation before it is compacted.",
   "SessionConfig/outputCompaction": "How much of a tool's output is folded.",

@@ -181,6 +181,7 @@ const STOP_REASONS: ReadonlyMap<string, string> = new Map([
   ["max_tokens", "max_tokens"],
   ["max_turns", "max_turn_requests"],
   ["max_tool_calls", "max_turn_requests"],
+  ["max_cost", "max_turn_requests"],
   ["refusal", "refusal"],
   ["content-filter", "refusal"],
   ["content_filter", "refusal"],

@@ -37,6 +37,9 @@ interface Surroundings {
   sessionId: string;
   cwd: string;
   mode: string;
+  model: string;
+  /** How the session began, in the wire's word for it. */
+  source: "startup" | "resume" | "fork";
 }
 
 interface HookedCall {
@@ -99,7 +102,11 @@ export class HostHooks {
       .filter((matcher) => fits(matcher, tool))
       .flatMap((matcher) => matcher.hookCallbackIds.map((id) => ({ id, matcher })));
     if (callbacks.length === 0) return { in: [answer(request, {}, address)], out: [] };
-    const told = { ...commonFields(surroundings), hook_event_name: event, ...fieldsOf(event, input, tool, this.#goesOn) };
+    const told = {
+      ...commonFields(surroundings),
+      hook_event_name: event,
+      ...fieldsOf(event, input, tool, { ...surroundings, goesOn: this.#goesOn }),
+    };
     const pending: Pending = { request, event, input, waits: new Map(), said: [] };
     this.#pending.push(pending);
     const out = callbacks.map(({ id, matcher }): Out => {
@@ -111,8 +118,8 @@ export class HostHooks {
     return { in: [], out };
   }
 
-  /** Takes an answer of a callback; undefined for an answer to another request. */
-  answered({ response }: HostResponse, address: Address, onVerdict: OnVerdict): Step<Op> | undefined {
+  /** Takes an answer of a callback; undefined for an answer to another request. `unasked` is why the host is asked about no call. */
+  answered({ response }: HostResponse, address: Address, unasked: string | undefined, onVerdict: OnVerdict): Step<Op> | undefined {
     const pending = this.#pending.find(({ waits }) => waits.has(response.request_id));
     const matcher = pending?.waits.get(response.request_id);
     if (pending === undefined || matcher === undefined) return undefined;
@@ -122,7 +129,7 @@ export class HostHooks {
     pending.said.push("failed" in one && matcher.onFailure === "continue" ? { output: {} } : one);
     if (pending.waits.size > 0) return { in: [], out: [] };
     this.#forget(pending.request);
-    const { own: said, decision, reason, stops } = combined(pending);
+    const { own: said, decision, reason, stops } = denying(combined(pending), unasked);
     const { request, event, input } = pending;
     const { call } = input;
     if (event === "Stop" && decision === "block" && stops === undefined) this.#goesOn = true;
@@ -175,7 +182,12 @@ function eventOf({ event, status }: OwnInput): string {
   return failed !== undefined && status !== "ok" ? failed : first;
 }
 
-function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: string, goesOn: boolean): object {
+function fieldsOf(
+  event: string,
+  { call, prompt, output }: OwnInput,
+  tool: string,
+  { goesOn, source, model }: Surroundings & { goesOn: boolean },
+): object {
   const about = call === undefined ? {} : { tool_name: tool, tool_input: wireInput(call.name, call.args), tool_use_id: call.id };
   switch (event) {
     case "PreToolUse":
@@ -189,7 +201,7 @@ function fieldsOf(event: string, { call, prompt, output }: OwnInput, tool: strin
     case "Stop":
       return { stop_hook_active: goesOn, last_assistant_message: output ?? "" };
     default:
-      return { source: "startup" };
+      return { source, model };
   }
 }
 
@@ -212,8 +224,16 @@ function saidIn(response: HostResponse["response"]): Said {
   return v.is(HookOutput, given) ? { output: given } : { failed: "its answer cannot be read" };
 }
 
-function combined({ said, input: { call } }: Pending): Pick<HookVerdict, "decision" | "reason" | "stops"> & { own: OwnAnswer } {
-  const result: ReturnType<typeof combined> = { own: {}, decision: undefined, reason: "", stops: undefined };
+/** Where nobody is asked, a hook that wants the user to decide denies the call. */
+function denying(verdict: Combined, unasked: string | undefined): Combined {
+  if (verdict.decision !== "ask" || unasked === undefined) return verdict;
+  return { ...verdict, own: { ...verdict.own, decision: "block", reason: unasked }, decision: "block", reason: unasked };
+}
+
+type Combined = Pick<HookVerdict, "decision" | "reason" | "stops"> & { own: OwnAnswer };
+
+function combined({ said, input: { call } }: Pending): Combined {
+  const result: Combined = { own: {}, decision: undefined, reason: "", stops: undefined };
   const contexts: string[] = [];
   for (const one of said) {
     if ("failed" in one) {

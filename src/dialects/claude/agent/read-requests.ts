@@ -9,8 +9,9 @@ import { readBy, type Refused } from "../../kit/stream-json/agent/read-host-line
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
 import { EFFORT_NAMES } from "../../kit/stream-json/efforts.js";
+import { agentsOf } from "../wire/agents.js";
 import { MODE_NAMES, modelNamed, modeNamed } from "../wire/names.js";
-import { type AgentDefinition, type KnownRequest, type RequestFields, requests } from "../wire/op-records.js";
+import { type KnownRequest, type RequestFields, requests } from "../wire/op-records.js";
 import { ofHost, serversOf } from "../wire/servers.js";
 import { withSchema } from "../../kit/host-tools.js";
 import { notice } from "./lines.js";
@@ -91,7 +92,7 @@ function onInitialize(request: RequestFields<"initialize">, control: Control, st
     ...(state.capabilities["hostTools"] === true && { hostTools: [...others, ...kept, ASK_USER], ...restricted }),
     ...systemPatch(request),
     ...(Object.keys(servers).length > 0 && { mcpServers: { ...config.mcpServers, ...servers } }),
-    ...(request.agents && { subagents: Object.entries(request.agents).map(agentOf) }),
+    ...(request.agents && { subagents: agentsOf(request.agents) }),
     ...hooks,
   };
   const warnings = unknown.map((event) => notice(`The hook ${event} is never asked here`, state));
@@ -103,19 +104,6 @@ function onInitialize(request: RequestFields<"initialize">, control: Control, st
 function systemPatch({ systemPrompt = "", appendSystemPrompt = "" }: RequestFields<"initialize">): SessionConfig {
   const system = Array.isArray(systemPrompt) ? systemPrompt.join("\n\n") : (systemPrompt ?? "");
   return { ...(system.trim() !== "" && { system }), ...(appendSystemPrompt && { appendSystem: appendSystemPrompt }) };
-}
-
-function agentOf([name, { description, prompt, tools, model }]: [string, AgentDefinition]): NonNullable<
-  SessionConfig["subagents"]
->[number] {
-  const named = model === undefined ? undefined : modelNamed(model);
-  return {
-    name,
-    description,
-    ...(prompt !== undefined && { system: prompt }),
-    ...(tools !== undefined && tools.length > 0 && { tools }),
-    ...(named !== undefined && { model: named }),
-  };
 }
 
 // --- settings ---

@@ -22,7 +22,7 @@ import { canAnswer, onRequest, readRequest } from "./read-requests.js";
 import { SessionStates } from "./session-states.js";
 import { agentState } from "./state.js";
 import { readSwitches } from "../../kit/stream-json/agent/switches.js";
-import { TURN_LINES, wentOn } from "./write-events.js";
+import { refusalReason, TURN_LINES, wentOn } from "./write-events.js";
 import { controlAnswer, controlRefusal } from "./write-replies.js";
 import { blockedText, INTERRUPTED, modeOf, outcomeLines, resultLine } from "./write-turns.js";
 
@@ -56,10 +56,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       state.switches = {
         ...readSwitches(argv, ["--approval-mode", "--permission-mode"]),
         replays: argv.includes("--replay-user-messages"),
+        asksNobody: argv.includes("--asks-nobody"),
         tellsStates: argv.includes("--session-states"),
       };
       state.isOneShot = state.switches.isOneShot;
       state.modeName = state.switches.mode;
+      if (open?.open === "resume") state.source = open.fork === true ? "fork" : "resume";
       return withSchema(STRUCTURED, state.switches.schema, open?.config);
     },
     keepsPrompts: () => state.switches.replays,
@@ -98,7 +100,7 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
   });
 
   function answered(response: HostResponse): Step<Op> {
-    const byHook = state.hooks.answered(response, () => address(state), onVerdict);
+    const byHook = state.hooks.answered(response, () => address(state), refusalReason(state), onVerdict);
     if (byHook !== undefined) return byHook;
     const call = state.questions.askedAbout(response.response.request_id);
     const step = state.questions.answered(response, () => address(state));

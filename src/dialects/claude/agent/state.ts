@@ -18,6 +18,8 @@ export interface Control extends AnyControl {
 interface Switches extends AnySwitches {
   /** Each prompt is said again when its turn begins. */
   replays: boolean;
+  /** The host did not say that it answers questions. */
+  asksNobody: boolean;
   /** The host hears when the session runs, waits for it, and rests. */
   tellsStates: boolean;
 }
@@ -36,6 +38,8 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   /** Usage of all model calls since the start, sub-agents included, by model. */
   readonly spent: Map<string, { usage: Usage; cost: number }>;
   costs: number;
+  /** How the session began, in the wire's word for it. */
+  source: "startup" | "resume" | "fork";
   /** The model of the command line, to which a host returns by naming none. */
   ownModel: string | undefined;
   /** Calls that a hook of the host allowed: the host is not asked again. */
@@ -55,11 +59,12 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
 export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks): AgentState {
   return {
     ...agentSession<KnownRequest, Control>(env, questions),
-    switches: { ...NO_SWITCHES, replays: false, tellsStates: false },
+    switches: { ...NO_SWITCHES, replays: false, asksNobody: false, tellsStates: false },
     turn: undefined,
     hooks,
     spent: new Map(),
     costs: 0,
+    source: "startup",
     ownModel: undefined,
     allowed: new Set(),
     decided: new Map(),

@@ -6,7 +6,7 @@ import { addUsage } from "../../../core/usage.js";
 import type { Out, Step } from "../../dialect.js";
 import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent/session.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
-import { answered, answering, asking, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { answered, answering, asking, LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
 import type { TurnLines } from "../../kit/stream-json/agent/turn-events.js";
 import { line } from "../../kit/stream-json/write-lines.js";
 import { STRUCTURED } from "../wire/host-tools.js";
@@ -157,14 +157,18 @@ function onApproval({ calls, under }: EventOf<"approval.requested">, state: Agen
   return { in: answer, out: [...said, ...(reason === undefined ? state.questions.permissions(open) : [])] };
 }
 
-function refusalReason({ isControlled, isDeaf, modeName }: AgentState): string | undefined {
+/** The reason for which the host is asked nothing; undefined where it is asked. */
+export function refusalReason({ isControlled, isDeaf, modeName, switches }: AgentState): string | undefined {
   if (isDeaf && isControlled) return "Input closed";
   if (!isControlled) return NOBODY;
+  if (switches.asksNobody) return UNANSWERED;
   return modeName === "dontAsk" ? "The mode dontAsk denies what would be asked" : undefined;
 }
 
 const NOBODY =
   "nobody can be asked here: the host did not open the control channel with initialize. --permission-mode, --allowedTools or a rule can allow it";
+const UNANSWERED =
+  "Permission for this was requested, but it has not been granted: the host answers no questions (no --permission-prompt-tool stdio, which canUseTool brings). --permission-mode, --allowedTools or a rule can allow it";
 
 // --- around ---
 
@@ -188,7 +192,7 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   const data = isRecord(event.data) ? event.data : {};
   if (event.kind === "retry") return [systemLine("api_retry", retryFields(data), envelopeOf(state, event.under))];
   // The result has this limit.
-  if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
+  if (event.under === undefined && LIMIT_NOTICES.has(event.kind)) return [];
   if (event.level === "debug" || event.level === "info") return [];
   return [notice(event.text, state, "warning", event.kind)];
 }

@@ -114,7 +114,7 @@ function metaOf(id: string, status: EventOf<"tool.ended">["status"], decider: "u
 
 // --- the end ---
 
-type TerminalReason = "completed" | "max_turns" | "aborted_streaming" | "aborted_tools" | "api_error" | StoppedByHook;
+type TerminalReason = "completed" | "max_turns" | "budget_exhausted" | "aborted_streaming" | "aborted_tools" | "api_error" | StoppedByHook;
 
 /** A hook ended the turn before its end, or at it. */
 type StoppedByHook = "hook_stopped" | "stop_hook_prevented";
@@ -122,7 +122,7 @@ type StoppedByHook = "hook_stopped" | "stop_hook_prevented";
 /** A result: the words of a success, or of a failure that the API or the agent had. */
 export type End = { text: string; reason?: TerminalReason } & (
   | { subtype: "success"; stop: "end_turn" | "max_tokens" | null; api?: { status: number | undefined } }
-  | { subtype: "error_during_execution" | "error_max_turns" }
+  | { subtype: "error_during_execution" | "error_max_turns" | "error_max_budget_usd" }
 );
 
 export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
@@ -152,6 +152,12 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
           text: `Reached maximum number of turns (${state.config.maxTurns ?? ""})`,
           reason: "max_turns",
         };
+      if (isOverBudget(event, state))
+        return {
+          subtype: "error_max_budget_usd",
+          text: `Reached maximum budget ($${state.config.maxCost ?? ""})`,
+          reason: "budget_exhausted",
+        };
       if (STOPS.has(event.finish ?? "")) return { subtype: "error_during_execution", text: STOPS.get(event.finish ?? "") ?? "" };
       if (switches.schema !== undefined) return { subtype: "error_during_execution", text: NO_STRUCTURE };
       return {
@@ -164,6 +170,11 @@ export function endOf(event: EventOf<"turn.ended">, state: AgentState): End {
       event.outcome satisfies never;
       return { subtype: "error_during_execution", text: "" };
   }
+}
+
+/** As in Claude Code, the answer that reaches the limit of the costs counts as beyond it. */
+function isOverBudget({ finish }: EventOf<"turn.ended">, { config, costs }: AgentState): boolean {
+  return finish === "max_cost" || (config.maxCost !== undefined && costs >= config.maxCost);
 }
 
 /** The reason for which the last message of a turn ends, where that is not plain: null for a message that was cut off. */

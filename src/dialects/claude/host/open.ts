@@ -48,6 +48,7 @@ function argvOf({ open, config = {}, fork }: OpOf<"session.open">, stored: strin
     ...flag("--disallowedTools", some(config.disallowedTools?.map(toolOf))),
     ...flag("--allowedTools", some(config.approveTools?.map(toolOf))),
     ...flag("--max-turns", config.maxTurns),
+    ...flag("--max-budget-usd", config.maxCost),
     ...flag("--effort", effortOf(config)),
     ...flag("--thinking", switchOf(config)),
     ...flag("--max-thinking-tokens", config.thinkingBudget),

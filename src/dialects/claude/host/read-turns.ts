@@ -109,6 +109,7 @@ function errorEnd(rec: Record<string, unknown>, words: string, turn: RunningTurn
   const subtype = stringField(rec, "subtype") ?? "";
   const reason = stringField(rec, "terminal_reason") ?? "";
   if (subtype === "error_max_turns") return { outcome: "completed", finish: "max_turns" };
+  if (subtype === "error_max_budget_usd") return { outcome: "completed", finish: "max_cost" };
   if (turn.isInterrupted || reason.startsWith("aborted")) return { outcome: "interrupted", reason: "interrupted" };
   const message = words === "" ? `The turn ended with ${subtype}` : words;
   const status = typeof rec["api_error_status"] === "number" ? rec["api_error_status"] : undefined;

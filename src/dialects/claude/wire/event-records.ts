@@ -188,7 +188,16 @@ const resultFields = {
   permission_denials: v.array(Denial),
   terminal_reason: v.optional(
     v.union([
-      v.picklist(["completed", "max_turns", "aborted_streaming", "aborted_tools", "api_error", "hook_stopped", "stop_hook_prevented"]),
+      v.picklist([
+        "completed",
+        "max_turns",
+        "budget_exhausted",
+        "aborted_streaming",
+        "aborted_tools",
+        "api_error",
+        "hook_stopped",
+        "stop_hook_prevented",
+      ]),
       text,
     ]),
   ),
@@ -198,7 +207,7 @@ export const Result = v.variant("subtype", [
   v.looseObject({ ...resultFields, subtype: v.literal("success"), result: text, structured_output: v.optional(v.unknown()) }),
   v.looseObject({
     ...resultFields,
-    subtype: v.picklist(["error_during_execution", "error_max_turns"]),
+    subtype: v.picklist(["error_during_execution", "error_max_turns", "error_max_budget_usd"]),
     errors: v.array(text),
   }),
 ]);

@@ -1,18 +1,9 @@
 /** Lines of the host, as Claude Code 2.1 reads them. */
 import * as v from "valibot";
 import { CancelRequest, controlRequest, HostResponse, Prompt, request, text } from "../../kit/stream-json/wire.js";
+import { Agents } from "./agents.js";
 import { HookMatcher } from "./hooks.js";
 import { McpServerConfig } from "./servers.js";
-
-const AgentDefinition = v.looseObject({
-  description: text,
-  prompt: v.optional(text),
-  tools: v.optional(v.array(text)),
-  model: v.optional(text),
-});
-export type AgentDefinition = v.InferOutput<typeof AgentDefinition>;
-
-const Agents = v.record(text, AgentDefinition);
 
 /** The requests of a host. Names of modes and models are any text here: the agent's side refuses a wrong one and lists the right ones. */
 export const requests = {

@@ -13,7 +13,7 @@ import { notice, type AgentState } from "./state.js";
 import { onProgress } from "./write-progress.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
 import { taskEnded, taskStarted } from "./write-tasks.js";
-import { answered, answering, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { answered, answering, LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
 import { endOf, initLine, isApiError, resultLine, speechOf, toolResult, type Turn } from "./write-turns.js";
 import type { SystemFields } from "../wire/event-records.js";
 
@@ -128,7 +128,7 @@ function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {
   if (event.kind === "retry") return [systemLine("retry", { reason: "retry", ...retryData(data) }, envelopeOf(state, event.under))];
   if (event.kind === "model_fallback") return [systemLine("model_fallback", fallbackData(data), envelopeOf(state, event.under))];
   // The result has this limit.
-  if (event.under === undefined && (event.kind === "max_turns" || event.kind === "max_tool_calls")) return [];
+  if (event.under === undefined && LIMIT_NOTICES.has(event.kind)) return [];
   if (event.kind === "store") return [systemLine("session_recording_degraded", degraded(event.text, state), envelopeOf(state))];
   if (event.level === "debug" || event.level === "info") return [];
   return [notice(event.text, state, event.level, event.kind)];

@@ -127,6 +127,7 @@ const EXITS = { turns: 53, budget: 55, interrupted: 130 } as const;
 const STOPS: Readonly<Record<string, End>> = {
   max_turns: { exit: EXITS.turns, subtype: "error_max_turns", text: "Reached the limit of model calls of one turn (--max-session-turns)" },
   max_tool_calls: { exit: EXITS.budget, subtype: "error_during_execution", text: "Reached the limit of tool calls (--max-tool-calls)" },
+  max_cost: { exit: EXITS.budget, subtype: "error_during_execution", text: "Reached the limit of the session's costs" },
   loop: {
     exit: 1,
     subtype: "error_during_execution",

@@ -66,6 +66,7 @@ const FINISHES: Readonly<Record<string, [name: string, message: string]>> = {
   length: ["MAX_TOKENS", "The response was cut off at the limit of its tokens."],
   max_turns: ["MaxSessionTurns", "The turn was stopped at the limit of its model calls."],
   max_tool_calls: ["MaxSessionTurns", "The turn was stopped at the limit of its tool calls."],
+  max_cost: ["MaxSessionTurns", "The turn was stopped at the limit of the session's costs."],
   max_seconds: ["MaxSessionTurns", "The turn was stopped at the limit of its time."],
   refusal: ["SAFETY", "The model refused to answer."],
   content_filter: ["SAFETY", "The model's answer was held back by a content filter."],
@@ -95,5 +96,5 @@ function exitCode({ outcome, finish, fault }: Ended, turn: Turn): number {
   if (outcome === "interrupted") return 130;
   if (outcome === "failed") return exitOf(fault ?? turn.fault ?? { code: "internal", message: "" });
   if (finish === "max_turns") return 53;
-  return finish === "max_tool_calls" || finish === "max_seconds" ? 55 : 0;
+  return finish === "max_tool_calls" || finish === "max_cost" || finish === "max_seconds" ? 55 : 0;
 }

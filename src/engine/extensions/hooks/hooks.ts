@@ -40,6 +40,8 @@ export class Hooks {
   readonly #warned = new Set<string>();
   readonly #closing = new AbortController();
   #opened: Promise<string> = Promise.resolve("");
+  /** The host's session_start hook has been asked. */
+  #hostKnows = false;
 
   constructor(deps: HooksDeps) {
     this.#deps = deps;
@@ -57,11 +59,21 @@ export class Hooks {
 
   /** Asks the session_start hooks. Only callers of `opened` wait for them. */
   start(): void {
-    for (const event of Object.keys(this.#deps.control.config().hostHooks ?? {})) {
+    this.#opened = this.#tellTo(this.#commands.get("session_start") ?? [], "session_start", {}, this.#own());
+    this.configured();
+  }
+
+  /** Asks a session_start hook of the host once, as soon as the host has brought it. */
+  configured(): void {
+    const { hostHooks = {} } = this.#deps.control.config();
+    for (const event of Object.keys(hostHooks)) {
       if (!HOST_EVENTS.some((known) => known === event))
         this.#warn(`The host's hook for '${event}' is never asked; it can have hooks for ${HOST_EVENTS.join(", ")}`, this.#own());
     }
-    this.#opened = this.tell("session_start", {}, this.#own());
+    const hook = this.#hostKnows ? undefined : this.#hostHook("session_start");
+    if (hook === undefined) return;
+    this.#hostKnows = true;
+    this.#opened = this.#opened.then(async (words) => joined([words, await this.#tellTo([hook], "session_start", {}, this.#own())]));
   }
 
   /** The words of the session_start hooks for the model. */
@@ -133,9 +145,19 @@ export class Hooks {
   }
 
   /** Asks the hooks of a point where they can only add words for the model; a failure is a warning. */
-  async tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
+  tell(event: HookEvent, about: Partial<HookInput>, scope: HookScope, judged?: JudgedCall): Promise<string> {
+    return this.#tellTo(this.#of(event), event, about, scope, judged);
+  }
+
+  async #tellTo(
+    hooks: readonly Hook[],
+    event: HookEvent,
+    about: Partial<HookInput>,
+    scope: HookScope,
+    judged?: JudgedCall,
+  ): Promise<string> {
     const words: string[] = [];
-    for (const hook of this.#of(event)) {
+    for (const hook of hooks) {
       if (judged !== undefined && !(await hook.concerns(judged))) continue;
       const said = await hook.ask(this.#input(event, scope, about), scope);
       if ("interrupted" in said) break;
@@ -154,10 +176,15 @@ export class Hooks {
   }
 
   #of(event: HookEvent): readonly Hook[] {
-    const { control } = this.#deps;
     const own = this.#commands.get(event) ?? [];
+    const ofHost = this.#hostHook(event);
+    return ofHost === undefined ? own : [...own, ofHost];
+  }
+
+  #hostHook(event: HookEvent): Hook | undefined {
+    const { control } = this.#deps;
     const callback = HOST_EVENTS.includes(event) ? control.config().hostHooks?.[event] : undefined;
-    return callback === undefined ? own : [...own, hostHook(event, callback, control.session)];
+    return callback === undefined ? undefined : hostHook(event, callback, control.session);
   }
 
   #blocked(hook: Hook, said: HookResult): string | undefined {

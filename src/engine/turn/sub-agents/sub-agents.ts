@@ -41,6 +41,13 @@ export async function runSubAgents(
   });
 }
 
+/** The limits that end a sub-agent, by its finish. */
+const LIMITS: ReadonlyMap<string, string> = new Map([
+  ["max_turns", "its share of the turn's model calls"],
+  ["max_tool_calls", "its share of the turn's tool calls"],
+  ["max_cost", "the limit of the session's costs"],
+]);
+
 /** The place of a sub-agent: the Spawn call that it is under, in the events and in a trace, and its share of the budget. */
 interface Place {
   call: string;
@@ -57,14 +64,15 @@ async function runSubAgent(parent: Turn, task: SpawnTask, place: Place): Promise
   try {
     child = await turnBelow(parent, task, { ...place, trace });
     const end = await runLoop(child);
-    const ok = end.finish !== "max_turns" && end.finish !== "max_tool_calls";
+    const limit = LIMITS.get(end.finish);
+    const ok = limit === undefined;
     if (ok) trace?.end();
     else trace?.endFailed(end.finish);
     if (ok) {
       say("done");
       return { name, ok, text: end.text };
     }
-    const why = `stopped at its share of the turn's ${end.finish === "max_turns" ? "model" : "tool"} calls`;
+    const why = `stopped at ${limit}`;
     say(why);
     return { name, ok, text: [end.text, `(${why})`].filter((text) => text !== "").join("\n") };
   } catch (error) {

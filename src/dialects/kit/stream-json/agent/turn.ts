@@ -62,3 +62,6 @@ const ANSWERS: ReadonlySet<string> = new Set([
   "tool.requested",
   "usage",
 ]);
+
+/** Notices of limits that the result of a turn tells. */
+export const LIMIT_NOTICES: ReadonlySet<string | undefined> = new Set(["max_turns", "max_tool_calls", "max_cost"]);
