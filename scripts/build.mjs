@@ -141,11 +141,19 @@ function notePackage(id) {
 async function notices() {
   const entries = await Promise.all(
     [...bundled].map(async (root) => {
-      const { name, version, license } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-      const file = (await readdir(root)).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
-      const text = file === undefined ? `Licence: ${license}` : await readFile(join(root, file), "utf8");
-      return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+      const about = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+      return `${about.name} ${about.version} (${about.license})\n\n${(await licenceText(root, about)).trim()}\n`;
     }),
   );
   return `Parley contains these packages.\n\n${entries.sort().join(`\n${"-".repeat(72)}\n\n`)}`;
+}
+
+/** The licence that a package brings; one that brings none is published under the text that its licence's name stands for. */
+async function licenceText(root, { name, license, author }) {
+  const file = (await readdir(root)).find((entry) => /^licen[cs]e(-\w+)?(\.\w+)?$/i.test(entry));
+  if (file !== undefined) return readFile(join(root, file), "utf8");
+  if (license === "Apache-2.0") return readFile("LICENSE", "utf8");
+  const holder = typeof author === "string" ? author : author?.name;
+  if (license === "MIT" && holder !== undefined) return (await readFile("scripts/licences/MIT.txt", "utf8")).replace("<holder>", holder);
+  throw new Error(`The package ${name} (${license}) has no licence text: add one to scripts/licences`);
 }
