@@ -1,7 +1,8 @@
 /** Going on with stored sessions: --continue, --resume and --fork, and a session that is picked from a list. */
 import { describe, expect, test } from "vitest";
 import { run, scratch, script } from "../process/harness.js";
-import { hasTerminal, terminal } from "../process/terminal.js";
+import { Chat, DOWN, ENTER } from "../chat/chat.js";
+import { hasTerminal, inTerminal, shellLine, terminal } from "../process/terminal.js";
 
 /** Conversations in one folder and one home. */
 function conversations() {
@@ -69,21 +70,48 @@ describe("--continue and --resume", () => {
 });
 
 describe.skipIf(!hasTerminal)("a session that is picked at a terminal", () => {
-  test("is chosen by its number, and shown with its title, folder and age", async () => {
+  test("is taken from the chat's list, where the newest is marked and title, folder and age are shown", async () => {
     const { say, cwd, home } = conversations();
     const first = await say("say heron");
     await say("say parrot");
-    const pty = terminal(["--resume", "-p", "say egret", "--json"], { PARLEY_HOME: home }, cwd);
-    await pty.type("Which session?", "2\r");
+    const pty = new Chat(shellLine(["--resume", "-p", "say egret", "--json"]), { cwd, env: { PARLEY_HOME: home } });
+    await pty.shows("Which session?", `→ say parrot ${cwd} · just now`, `say heron ${cwd} · just now`);
+    await pty.press(DOWN, ENTER);
+    await pty.exits(0);
+    expect(pty.text).not.toContain("Which session?");
+    expect(pty.text.replaceAll("\n", "")).toContain(`"sessionId":"${first.sessionId}"`);
+  });
+
+  test("is gone on with in the chat", async () => {
+    const { say, cwd, home } = conversations();
+    await say("say heron");
+    await say("say parrot");
+    const pty = new Chat(shellLine(["-r", "--provider", "rehearsal"]), { cwd, env: { PARLEY_HOME: home } });
+    await pty.shows("Which session?", "→ say parrot");
+    await pty.press("heron", ENTER);
+    await pty.shows("parley · ", "> say heron", "heron");
+    await pty.isReady(2);
+    await pty.leave();
+  });
+
+  test.each([
+    ["a dumb terminal", { TERM: "dumb" }, ""],
+    ["a terminal whose output goes into a pipe", {}, " | cat"],
+  ])("is picked by its number at %s", async (_, env, behind) => {
+    const { say, cwd, home } = conversations();
+    const first = await say("say heron");
+    await say("say parrot");
+    const pty = inTerminal(shellLine(["--resume", "-p", "say egret", "--json"]) + behind, { PARLEY_HOME: home, ...env }, cwd);
+    await pty.type("Which one (a number, or nothing)?", "2\r");
     expect(await pty.exited).toBe(0);
-    expect(pty.seen).toMatch(/1 {2}say parrot {2}.* just now/);
+    expect(pty.seen).toMatch(/1\. say parrot {2}.* just now/);
     expect(pty.seen).toContain(`"sessionId":"${first.sessionId}"`);
   });
 
   test.each([
-    ["Enter", "\r", "No session was picked", 2],
-    ["another number", "7\r", "'7' is no number of the list", 2],
-    ["Ctrl-C", "\u0003", "Which session?", 130],
+    ["Esc", "\u001b", "No session was picked", 2],
+    ["Ctrl-D", "\u0004", "No session was picked", 2],
+    ["Ctrl-C", "\u0003", "", 130],
   ])("%s leaves, and nothing runs", async (_, keys, why, code) => {
     const { say, cwd, home } = conversations();
     await say("say heron");
@@ -91,7 +119,7 @@ describe.skipIf(!hasTerminal)("a session that is picked at a terminal", () => {
     await pty.type("Which session?", keys);
     expect(await pty.exited).toBe(code);
     expect(pty.seen).toContain(why);
-    expect(pty.seen).not.toContain("rehearsal");
+    expect(pty.seen).not.toContain("egret");
   });
 
   test("is not asked for where none is stored", async () => {

@@ -37,6 +37,13 @@ export class PlainQuestions implements Pick<ChatView, "approve" | "answer"> {
     return this.#ask(`Your answer (${isMultiple ? "numbers with commas" : "a number"}, or your own words): `, signal);
   }
 
+  /** The value of the number that was typed; undefined without one of the list. */
+  async pick(title: string, choices: readonly Choice[], signal: AbortSignal): Promise<string | undefined> {
+    this.list(title, choices);
+    const reply = await this.#ask("Which one (a number, or nothing)? ", signal);
+    return choices[Number(reply?.trim()) - 1]?.value;
+  }
+
   list(title: string, choices: readonly Choice[]): void {
     this.#screen.line(this.#screen.foreign(title));
     for (const [at, { label, description = "", current }] of choices.entries())

@@ -103,10 +103,8 @@ export class PlainView implements ChatView {
     return this.#questions.answer(question, signal);
   }
 
-  async pick(title: string, choices: readonly Choice[]): Promise<string | undefined> {
-    this.#questions.list(title, choices);
-    const reply = await this.#ask("Which one (a number, or nothing)? ", this.#closed.signal);
-    return choices[Number(reply?.trim()) - 1]?.value;
+  pick(title: string, choices: readonly Choice[]): Promise<string | undefined> {
+    return this.#questions.pick(title, choices, this.#closed.signal);
   }
 
   leave(code: number): void {

@@ -6,6 +6,9 @@ const FOCUS_OFF = "\u001b[?1004l";
 export const FOCUS_IN = "\u001b[I";
 export const FOCUS_OUT = "\u001b[O";
 
+/** Long enough for the last frame to be drawn. */
+export const LAST_FRAME_MS = 50;
+
 const ASCII: Readonly<Record<string, string>> = {
   "─": "-",
   "│": "|",

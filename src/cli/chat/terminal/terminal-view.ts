@@ -7,7 +7,7 @@ import { commandOf } from "../results.js";
 import type { Theme, ThemeName } from "../theme.js";
 import type { ChatListener, ChatView, Choice, Status, Tone } from "../view.js";
 import { TextBlock } from "./blocks.js";
-import { FOCUS_IN, FOCUS_OUT, type ChatTerminal } from "./chat-terminal.js";
+import { FOCUS_IN, FOCUS_OUT, LAST_FRAME_MS, type ChatTerminal } from "./chat-terminal.js";
 import { LifeLine } from "./life-line.js";
 import { markdownTheme } from "./markdown-theme.js";
 import { foreign } from "./part-rows.js";
@@ -19,8 +19,6 @@ import { Suggestions } from "./suggestions.js";
 import { Transcript } from "./transcript.js";
 
 const SUGGESTIONS = 8;
-/** Long enough for the last frame to be drawn. */
-const LAST_FRAME_MS = 50;
 
 interface Asking {
   box: QuestionBox;

@@ -36,12 +36,22 @@ export function resumeCommand({ control }: Pick<CommandContext, "control">): Com
     return (await store.list()).filter(({ cwd }) => cwd === control.session.workspace.root);
   }
 
-  function choice(session: SessionSummary): { value: string; label: string; description: string; current: boolean } {
-    const description = `${session.cwd} · ${ageOf(session.usedAt)}`;
-    return { value: session.id, label: labelOf(session), description, current: session.id === control.sessionId };
+  function choice(session: SessionSummary): SessionChoice & { current: boolean } {
+    return { ...sessionChoice(session), current: session.id === control.sessionId };
   }
 }
 
+interface SessionChoice {
+  value: string;
+  label: string;
+  description: string;
+}
+
+/** A stored session in a list to pick from: its title, folder and age. */
+export function sessionChoice(session: SessionSummary): SessionChoice {
+  return { value: session.id, label: labelOf(session), description: `${session.cwd} · ${ageOf(session.usedAt)}` };
+}
+
 function labelOf({ name, firstPrompt }: SessionSummary): string {
-  return name ?? firstPrompt ?? "(nothing was said)";
+  return name ?? (firstPrompt || "(nothing was said)");
 }
