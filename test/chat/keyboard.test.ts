@@ -26,6 +26,7 @@ import {
 describe.skipIf(!hasTerminal)("history", () => {
   it("is kept over restarts, for the user alone, without answers and keys", async () => {
     const home = scratch();
+    writeFileSync(join(home, "credentials"), JSON.stringify({ xai: { key: "heron-by-the-lake" } }), { mode: 0o600 });
     const env = { PARLEY_HOME: home, LAB_API_KEY: "sk-lab-0123456789" };
     const first = chat({ env });
     await first.enter("run `echo wa''ter`");
@@ -33,6 +34,7 @@ describe.skipIf(!hasTerminal)("history", () => {
     await first.enter("never mind");
     await first.shows("denied: never mind", "tokens in");
     await first.enter("say sk-lab-0123456789");
+    await first.enter("say heron-by-the-lake");
     await first.enter("say heron");
     await first.shows("> say heron", "heron", "tokens in");
     await first.leave();

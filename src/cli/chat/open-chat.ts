@@ -1,8 +1,8 @@
 /** The parts of a chat, put together for the terminal at hand. Only what that terminal needs is loaded. */
 import type { Agent } from "../../core/agent.js";
 import { Redactor } from "../../core/secrets/redact.js";
-import { secretValues } from "../../core/secrets/secrets.js";
 import type { Loaded } from "../../settings/settings.js";
+import { knownSecrets } from "../compose/known-secrets.js";
 import { Conversation } from "./conversation.js";
 import { looksOf, Theme } from "./theme.js";
 import { UserShell } from "./user-shell.js";
@@ -25,7 +25,7 @@ export async function openView(loaded: Loaded, env: Env): Promise<ChatView> {
 }
 
 export function conversationIn(view: ChatView, agent: Agent, loaded: Loaded, env: Env): Conversation {
-  return new Conversation(agent, view, new UserShell(redactorOf(loaded, env)));
+  return new Conversation(agent, view, new UserShell(new Redactor(knownSecrets(loaded, env))));
 }
 
 async function viewFor(loaded: Loaded, env: Env): Promise<ChatView> {
@@ -40,9 +40,9 @@ async function viewFor(loaded: Loaded, env: Env): Promise<ChatView> {
     import("./terminal/chat-terminal.js"),
     import("./prompt-history.js"),
   ]);
-  return new TerminalView(new ChatTerminal(looks.unicode), new Theme(looks, theme), new PromptHistory(home, redactorOf(loaded, env)));
-}
-
-function redactorOf({ settings: { apiKey } }: Loaded, env: Env): Redactor {
-  return new Redactor([...secretValues(env), ...(apiKey === undefined ? [] : [apiKey])]);
+  return new TerminalView(
+    new ChatTerminal(looks.unicode),
+    new Theme(looks, theme),
+    new PromptHistory(home, new Redactor(knownSecrets(loaded, env))),
+  );
 }

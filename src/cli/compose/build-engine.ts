@@ -5,7 +5,6 @@ import type { SessionConfig } from "../../core/config.js";
 import { createEngine, type EngineOptions } from "../../engine/engine.js";
 import { chooseProvider, type Loaded } from "../../settings/settings.js";
 import { ROWS, valueOf, type SettingKey } from "../../settings/table.js";
-import { serverSecrets } from "../../core/secrets/secrets.js";
 import type { ModelSource, ProviderOverride } from "../../engine/models/access.js";
 import { openModel } from "../../engine/models/open.js";
 import { keptGrants } from "../../engine/permissions/grants/kept-grants.js";
@@ -14,6 +13,7 @@ import type { SessionStore } from "../../engine/store/store.js";
 import { readTrust } from "../../settings/trust.js";
 import { userHomeOf } from "../../os/files/home.js";
 import { guardLoop, limitStandstill } from "../../os/processes/reaper.js";
+import { knownSecrets } from "./known-secrets.js";
 import { ownerHome } from "./owners.js";
 import { VERSION } from "../version.js";
 
@@ -32,12 +32,11 @@ export interface Surroundings extends Pick<EngineOptions, "openTracer" | "redact
   owner?: string | undefined;
 }
 
-export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
-  const { providers, apiKey, limits, sessions, home } = settings;
+export function buildEngine(loaded: Loaded, env: Env, extra: SessionConfig = {}, around: Surroundings = {}): Agent {
+  const { settings } = loaded;
+  const { providers, limits, sessions, home } = settings;
   const conversations = ownerHome(home, around.owner);
   const source = modelSource(settings, env);
-  const keys = Object.values(providers).map(({ apiKeyEnv }) => env[apiKeyEnv ?? ""]);
-  const headers = Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, { headers: provider.headers }]));
   // Each turn asks for the workspace, and it never changes.
   let workspace: Promise<string> | undefined;
   const realWorkspace = (): Promise<string> => (workspace ??= realpath(settings.workspace).catch(() => settings.workspace));
@@ -53,9 +52,7 @@ export function buildEngine({ settings }: Loaded, env: Env, extra: SessionConfig
     providers,
     env,
     passToTools: settings.env.pass ?? [],
-    secrets: [apiKey, ...Object.values(settings.keys), ...keys, ...serverSecrets(headers, env), ...(around.secrets ?? [])].filter(
-      (secret) => secret !== undefined,
-    ),
+    secrets: [...knownSecrets(loaded, env), ...(around.secrets ?? [])],
     registered: around.registered ?? {},
     outputChars: limits.outputChars,
     answerMiB: limits.answerMiB,

@@ -6,7 +6,6 @@ import type { Closed } from "../../core/event.js";
 import type { Launch, Transport } from "../../core/wire.js";
 import { loadDialect, programOf, programs, type Dialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
-import { secretValues } from "../../core/secrets/secrets.js";
 import { commandFor, withFlags } from "../../host/launch.js";
 import { exitCode as exitOf } from "../command-line/exit-code.js";
 import { includes } from "../../dialects/kit/covers.js";
@@ -18,6 +17,7 @@ import { stdio } from "../../transports/stdio.js";
 import { given, list, text, usage, type Parsed } from "../command-line/flags.js";
 import { readToken } from "../compose/token-file.js";
 import { answerSecondsOf, launchOf, idleSessionFlags, openingOf } from "../command-line/opening.js";
+import { knownSecrets } from "../compose/known-secrets.js";
 import { keepStdoutClean, refuseToStart } from "../compose/protocol-stdout.js";
 import { RelayReport } from "./report.js";
 import { beatSecondsOf, relayedSwitches, sessionFlags } from "../serve/structured-flags.js";
@@ -119,7 +119,7 @@ interface Prepared {
 async function prepare(as: Dialect, drive: Dialect, load: () => Promise<Loaded>, env: Env, onlookers: Onlookers): Promise<Prepared> {
   const { tape: path, telemetry } = onlookers;
   const loaded = await load();
-  const redactor = new Redactor(secretValues(env));
+  const redactor = new Redactor(knownSecrets(loaded, env));
   const trace = await traceOf(telemetry, redactor);
   if (path === undefined) return { loaded, trace, tape: undefined, seam: undefined, taped: (transport) => transport };
   const { openTape } = await import("../compose/tape.js");
