@@ -107,11 +107,11 @@ export class Chat {
     );
   }
 
-  /** Waits until this is not on the screen. */
+  /** Waits until this is not in sight. */
   async hides(text: string): Promise<void> {
     await until(
-      () => !flat(this.text).includes(flat(text)),
-      () => `${JSON.stringify(text)} to leave the screen`,
+      () => !flat(this.screen.rows.join("\n")).includes(flat(text)),
+      () => `${JSON.stringify(text)} to leave the window`,
     );
   }
 

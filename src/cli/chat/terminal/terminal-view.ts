@@ -27,6 +27,22 @@ interface Asking {
   settle(reply: string | undefined): void;
 }
 
+/** Tells the terminal the rows of a frame. */
+class ChatScreen extends TUI {
+  readonly #terminal: ChatTerminal;
+
+  constructor(terminal: ChatTerminal) {
+    super(terminal);
+    this.#terminal = terminal;
+  }
+
+  override render(width: number): string[] {
+    const rows = super.render(width);
+    this.#terminal.lay(rows);
+    return rows;
+  }
+}
+
 export class TerminalView implements ChatView {
   readonly left: Promise<void>;
   readonly #terminal: ChatTerminal;
@@ -58,7 +74,7 @@ export class TerminalView implements ChatView {
     this.#theme = theme;
     this.#history = history;
     this.left = new Promise((resolve) => (this.#resolveLeft = resolve));
-    this.#tui = new TUI(terminal);
+    this.#tui = new ChatScreen(terminal);
     this.#transcript = new Transcript(
       theme,
       markdownTheme(theme, () => this.#redrawAll()),
@@ -265,7 +281,7 @@ export class TerminalView implements ChatView {
     if (matchesKey(data, "ctrl+d") && isEmpty) return this.#leaves(0);
     if (matchesKey(data, "escape") && !this.#editor.isShowingAutocomplete()) return this.#escape(isEmpty, armed === "rewind");
     if (matchesKey(data, "shift+tab")) return this.#does(() => this.#listener?.modeWanted());
-    if (matchesKey(data, "ctrl+o")) return this.#does(() => this.#transcript.unfold());
+    if (matchesKey(data, "ctrl+o")) return this.#does(() => this.#unfold());
     if (matchesKey(data, "ctrl+r")) return this.#does(() => void this.#searchHistory());
     if (matchesKey(data, "ctrl+enter") && !isEmpty && this.#asking === undefined) return this.#does(() => this.#steer());
     const isUp = matchesKey(data, "up");
@@ -273,6 +289,12 @@ export class TerminalView implements ChatView {
       return this.#does(() => this.#asking?.box.move(isUp ? -1 : 1));
     if (isUp && isEmpty && this.#hasQueue) return this.#does(() => this.#editor.setText(this.#listener?.takeQueued() ?? ""));
     return false;
+  }
+
+  /** The rows that scrolled away show it, too. */
+  #unfold(): void {
+    this.#transcript.unfold();
+    if (this.#transcript.isUnfolded) this.#terminal.draw("all");
   }
 
   #does(act: () => void): true {
@@ -357,8 +379,8 @@ export class TerminalView implements ChatView {
   #stop(): true {
     this.#giveBack();
     process.kill(0, "SIGTSTP");
-    // A process group without a shell is not stopped, because nothing would continue it.
-    setImmediate(this.#goOn);
+    // A process group without a shell is not stopped, because nothing would continue it; elsewhere SIGCONT is heard before the second of these.
+    setImmediate(() => setImmediate(() => this.#isStopped && this.#goOn()));
     return true;
   }
 
@@ -373,6 +395,7 @@ export class TerminalView implements ChatView {
     if (!this.#isStopped) this.#giveBack();
     this.#isStopped = false;
     this.#tui.start();
+    this.#terminal.draw("below");
     this.#tui.requestRender(true);
   };
 
