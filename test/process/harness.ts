@@ -30,6 +30,8 @@ export function script(responses: unknown[], then?: "stop" | "repeat" | "orders"
 }
 
 export interface StartOptions {
+  /** Flags of Node itself. */
+  node?: string[];
   cwd?: string;
   env?: Record<string, string>;
   args?: string[];
@@ -46,7 +48,8 @@ export function environment(extra: Record<string, string> = {}): Record<string, 
 /** `parley serve --dialect native`, with the rehearsal model unless told otherwise. */
 export function start(options: StartOptions = {}): NativeHost {
   const model = options.responses === undefined ? [] : ["--model", script(options.responses, options.then)];
-  const args = [PARLEY, "serve", "--dialect", "native", "--provider", options.provider ?? "rehearsal", ...model, ...(options.args ?? [])];
+  const serve = ["serve", "--dialect", "native", "--provider", options.provider ?? "rehearsal"];
+  const args = [...(options.node ?? []), PARLEY, ...serve, ...model, ...(options.args ?? [])];
   const child = spawn(process.execPath, args, { cwd: options.cwd ?? scratch(), env: environment(options.env) });
   return new NativeHost(child);
 }
