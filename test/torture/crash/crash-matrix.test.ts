@@ -84,5 +84,5 @@ async function nothingWasThere(story: Story, heard: NativeHost): Promise<void> {
 }
 
 function hash(text: string): number {
-  return [...text].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 7);
+  return Buffer.from(text).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 7);
 }
