@@ -46,6 +46,7 @@ describe.skipIf(!hasTerminal)("an answer in Markdown", () => {
     await talk.showsRow(/^├─+┼─+┤$/);
     await talk.showsRow(/^│ teal +│ 35 +│$/);
     await talk.showsRow(/^ *const duck = "mallard"; \/\/ loud$/);
+    expect(talk.text).toMatch(/┘\n\n +const duck = .*\n\n─/);
     expect(talk.text.slice(talk.text.indexOf("Ducks"))).not.toMatch(/\*|~~|_brown|# |```|\]\(|`|^---$|\|--/m);
     await until(() => talk.screen.colourOf("const duck") === CODE_COLOUR);
     expect(talk.screen.colourOf("// loud")).not.toBe(talk.screen.colourOf("const duck"));

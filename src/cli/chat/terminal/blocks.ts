@@ -1,6 +1,7 @@
 /** The pieces of a conversation on the screen. Each draws itself for a width, and keeps the rows until something changes. */
 import { Markdown, truncateToWidth, visibleWidth, wrapTextWithAnsi, type Component, type MarkdownTheme } from "@earendil-works/pi-tui";
 import type { Theme } from "../theme.js";
+import { CODE_BORDER } from "./markdown-theme.js";
 
 /** Draws again only for another width, or after `invalidate`. */
 export abstract class Block implements Component {
@@ -67,7 +68,10 @@ class MarkdownBlock extends Block {
 
   /** The library fills its rows with spaces, which would be copied along. */
   protected draw(width: number): string[] {
-    return this.#markdown.render(width).map((row) => row.trimEnd());
+    return this.#markdown
+      .render(width)
+      .filter((row) => !row.includes(CODE_BORDER))
+      .map((row) => row.trimEnd());
   }
 }
 

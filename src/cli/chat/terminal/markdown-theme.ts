@@ -3,6 +3,9 @@ import type { MarkdownTheme } from "@earendil-works/pi-tui";
 import type { Theme } from "../theme.js";
 import type { Highlighter } from "./highlight.js";
 
+/** Stands for a row above or below code, which is left out. Text of others holds no such sequence. */
+export const CODE_BORDER = "\u001b[39;39m";
+
 export function markdownTheme(theme: Theme, onHighlighter: () => void): MarkdownTheme {
   let highlighter: Highlighter | undefined;
   let isLoading = false;
@@ -20,7 +23,7 @@ export function markdownTheme(theme: Theme, onHighlighter: () => void): Markdown
     linkUrl: (text) => theme.paint("aside", text),
     code: (text) => theme.paint("code", text),
     codeBlock: (text) => text,
-    codeBlockBorder: () => "",
+    codeBlockBorder: () => CODE_BORDER,
     quote: (text) => theme.italic(text),
     quoteBorder: (text) => theme.paint("aside", text),
     hr: (text) => theme.paint("aside", text),
