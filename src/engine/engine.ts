@@ -11,7 +11,9 @@ import { Queue, roughSize } from "../core/queue.js";
 import { Redactor } from "../core/secrets/redact.js";
 import type { ExtensionSources } from "./extensions/extensions.js";
 import { secretValues, serverSecrets, toolEnvironment } from "../core/secrets/secrets.js";
+import { homeOf, userHomeOf } from "../os/files/home.js";
 import { localWorkspace } from "./workspace/local.js";
+import type { Workspace } from "./workspace/workspace.js";
 import { MemoryLimit } from "./session/memory-limit.js";
 import { isApiRoot } from "../core/providers/providers.js";
 import type { OwnProviders } from "../core/providers/choose-provider.js";
@@ -26,6 +28,7 @@ import { Session } from "./session/session.js";
 import { checkLimits, refuseUnsupported } from "./session/check-config.js";
 import { openFallbacks, rulesOf } from "./session/settings.js";
 import { nextSeq } from "./store/seq.js";
+import type { SandboxOptions } from "./sandbox/sandbox.js";
 import type { SessionStore } from "./store/store.js";
 import type { SessionTrace } from "./trace/trace.js";
 import type { Tracer } from "./trace/tracer.js";
@@ -64,6 +67,8 @@ export interface EngineOptions {
   extensions?: ExtensionSources;
   /** Providers that are registered from the start, as `provider.set` does it. */
   registered?: Readonly<Record<string, ProviderOverride>>;
+  /** Commands run in a sandbox of the operating system; without it they run as they are. */
+  sandbox?: SandboxOptions;
   /** Grants that outlive their session; without it none does. */
   grants?: KeptGrants;
   /** Keeps sessions; without it none is kept. Asked for with the first session. */
@@ -245,7 +250,7 @@ export function createEngine(options: EngineOptions): Agent {
 
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
     learnSecrets({ ...options.extensions?.mcpServers, ...config.mcpServers });
-    const workspace = await localWorkspace(config.cwd, {
+    const bare = await localWorkspace(config.cwd, {
       env: toolEnvironment(options.env, redactor.secrets, options.passToTools),
       directories: config.directories,
     });
@@ -256,7 +261,8 @@ export function createEngine(options: EngineOptions): Agent {
     const named = { ...config, provider: model.provider, model: model.id };
     const fallbacks = await openFallbacks(named, services);
     const rules = await rulesOf(config);
-    const { grants = [], problem } = (await options.grants?.of(workspace.root)) ?? {};
+    const { grants = [], problem } = (await options.grants?.of(bare.root)) ?? {};
+    const { workspace, missing } = await withSandbox(bare);
     const kept = stored ?? (await keep(op, { ...named, cwd: workspace.root }, await openStore()));
     if (stored !== undefined) seq = Math.max(seq, nextSeq(stored.session.seq));
     const session = new Session(services, {
@@ -274,6 +280,7 @@ export function createEngine(options: EngineOptions): Agent {
     });
     session.recover();
     if (problem !== undefined) session.events.warn(problem, "permissions");
+    if (missing !== undefined) session.events.warn(missing, "sandbox");
     const replay =
       op.after === undefined || stored === undefined ? undefined : await missedEvents(op.after.seq, stored.session, await openStore());
     sessions.set(op.session, session);
@@ -283,6 +290,14 @@ export function createEngine(options: EngineOptions): Agent {
       ...(op.after !== undefined && { replay: replay?.count ?? 0 }),
     };
     await session.begin(ready, replay);
+  }
+
+  /** The workspace with its sandbox, if one is wanted and there is one; `missing` tells why there is none. */
+  async function withSandbox(bare: Workspace): Promise<{ workspace: Workspace; missing?: string }> {
+    if (options.sandbox === undefined) return { workspace: bare };
+    const { sandboxed } = await import("./sandbox/sandboxed.js");
+    const home = options.extensions?.home ?? homeOf(options.env, bare.root);
+    return sandboxed(bare, options.sandbox, { home, userHome: options.extensions?.userHome ?? userHomeOf(options.env) });
   }
 
   /** Learns the secrets of servers before their configuration is told or kept. */

@@ -87,6 +87,7 @@ type GroupEntries<G extends string> = {
 type Singles = {
   [K in SettingKey as Table[K] extends { file: infer F extends string } ? (F extends `${string}.${string}` ? never : F) : never]: Entry<K>;
 } & {
+  sandbox: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"sandbox">, string>, undefined>;
   sessions: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"sessions">, string>, undefined>;
   env: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"env">, string>, undefined>;
   limits: v.OptionalSchema<v.StrictObjectSchema<GroupEntries<"limits">, string>, undefined>;

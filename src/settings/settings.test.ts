@@ -54,6 +54,7 @@ describe("without any file", () => {
       rules: [],
       mcpServers: {},
       hooks: NO_HOOKS,
+      sandbox: { mode: "off" },
       sessions: { enabled: true, keep: 200 },
       env: {},
       limits: {

@@ -204,6 +204,33 @@ export const TABLE = {
     flag: { name: "capability", value: "NAME", as: "list" },
     doc: "switch on a capability of the protocol that is off by default",
   },
+  "sandbox.mode": {
+    schema: oneOf(["auto", "required", "off"]),
+    file: "sandbox.mode",
+    flag: { name: "sandbox", value: "MODE", as: "choice" },
+    preset: "off",
+    userOnly: true,
+    ofAgent: true,
+    doc: "run commands in a sandbox of the operating system; auto: if there is one",
+  },
+  "sandbox.write": {
+    schema: texts,
+    file: "sandbox.write",
+    userOnly: true,
+    doc: "further files and folders that commands in the sandbox may write",
+  },
+  "sandbox.read": {
+    schema: texts,
+    file: "sandbox.read",
+    userOnly: true,
+    doc: "files and folders that commands in the sandbox may read although they are hidden",
+  },
+  "sandbox.hide": {
+    schema: texts,
+    file: "sandbox.hide",
+    userOnly: true,
+    doc: "further files and folders that commands in the sandbox do not see",
+  },
   theme: { schema: oneOf(["dark", "light", "plain"]), file: "theme", doc: "the colours of the chat" },
   "sessions.enabled": { schema: yesOrNo, file: "sessions.enabled", preset: true, doc: "keep sessions, so that they can be resumed" },
   "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "the most stored sessions; the oldest are removed" },
@@ -301,6 +328,7 @@ type Group<G extends string> = { [K in SettingKey as K extends `${G}.${infer Nam
 
 /** The values that count, by key; `limits.x` is `limits: {x}`. */
 export type SettledValues = { [K in SettingKey as K extends `${string}.${string}` ? never : K]: Settled<K> } & {
+  sandbox: Group<"sandbox">;
   sessions: Group<"sessions">;
   env: Group<"env">;
   limits: Group<"limits">;

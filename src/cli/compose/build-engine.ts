@@ -68,6 +68,7 @@ export function buildEngine(loaded: Loaded, env: Env, extra: SessionConfig = {},
       awaitsServers: around.awaitsServers ?? false,
       trusts: async (root) => (root === (await realWorkspace()) ? settings.trusted : (await readTrust(home, root)).trusted),
     },
+    ...sandboxOf(settings),
     grants: keptGrants(conversations),
     ...(around.openTracer !== undefined && { openTracer: around.openTracer }),
     ...(around.redactor !== undefined && { redactor: around.redactor }),
@@ -84,6 +85,10 @@ export function buildEngine(loaded: Loaded, env: Env, extra: SessionConfig = {},
       return engine.send(op);
     },
   };
+}
+
+function sandboxOf({ sandbox: { mode, ...more } }: Loaded["settings"]): Pick<EngineOptions, "sandbox"> {
+  return mode === "off" ? {} : { sandbox: { mode, ...more } };
 }
 
 function patient(store: SessionStore, { resumable }: Surroundings): SessionStore {

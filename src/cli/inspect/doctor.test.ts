@@ -57,7 +57,7 @@ test("an empty machine works, with hints", async () => {
 
 test("what is there is found", async () => {
   for (const program of ["bash", "bwrap", "git"]) {
-    await writeFile(join(root, "bin", program), "");
+    await writeFile(join(root, "bin", program), "#!/bin/sh\n");
     await chmod(join(root, "bin", program), 0o755);
   }
   await mkdir(join(root, "home"));
@@ -65,7 +65,7 @@ test("what is there is found", async () => {
   const { checks } = await examine({ stdout, flags: { trustWorkspace: true } });
   expect(checks["home"]).toBe(`✓ home        ${join(root, "home")}`);
   expect(checks["shell"]).toBe(`✓ shell       ${join(root, "bin", "bash")}`);
-  expect(checks["sandbox"]).toBe(`✓ sandbox     ${join(root, "bin", "bwrap")}`);
+  expect(checks["sandbox"]).toBe(`✓ sandbox     ${join(root, "bin", "bwrap")} (off; --sandbox auto uses it)`);
   expect(checks["git"]).toBe(`✓ git         ${join(root, "bin", "git")}`);
   expect(checks["terminal"]).toBe("✓ terminal    120 columns, 256 colours");
   expect(checks["workspace"]).toBe(`✓ workspace   ${surroundings.cwd} (trusted)`);

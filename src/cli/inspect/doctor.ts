@@ -7,6 +7,7 @@ import { chooseProvider, type Env, type Loaded, type Settings } from "../../sett
 import { homeOf } from "../../os/files/home.js";
 import { LOCAL_SERVER, PROVIDERS } from "../../core/providers/providers.js";
 import { openModel } from "../../engine/models/open.js";
+import { trySystem } from "../../engine/sandbox/system.js";
 import { findRipgrep } from "../../engine/tools/search/ripgrep.js";
 import { modelSource } from "../compose/build-engine.js";
 
@@ -38,12 +39,7 @@ export async function runDoctor(loaded: Loaded | Fault, env: Env, probes: Surrou
     checkLocalServer(settings, env),
     checkRipgrep(),
     checkProgram("shell", "bash", env, "install bash, or the Bash tool cannot run commands"),
-    checkProgram(
-      "sandbox",
-      "bwrap",
-      env,
-      "commands run without a sandbox in this version; bubblewrap is what a later one will use (optional)",
-    ),
+    checkSandbox(env, settings),
     checkProgram("git", "git", env, "install git, so that the agent can see what changed (optional)"),
     checkTerminal(probes.stdout, env),
   ];
@@ -173,6 +169,19 @@ async function checkRipgrep(): Promise<Check> {
   const path = await findRipgrep();
   if (path !== null) return { name: "ripgrep", state: "ok", found: path };
   return { name: "ripgrep", state: "hint", found: "not found", remedy: "install ripgrep; searching works without it, but slowly" };
+}
+
+async function checkSandbox(env: Env, settings: Settings | undefined): Promise<Check> {
+  const name = "sandbox";
+  const mode = settings?.sandbox.mode ?? "off";
+  try {
+    const { program } = await trySystem(env["PATH"]);
+    return { name, state: "ok", found: mode === "off" ? `${program} (off; --sandbox auto uses it)` : `${program} (${mode})` };
+  } catch (error) {
+    const remedy = "commands run without a sandbox (optional)";
+    if (mode === "required") return { name, state: "fail", found: toFault(error).message, remedy: "without one no session is opened" };
+    return { name, state: "hint", found: toFault(error).message, remedy };
+  }
 }
 
 async function checkProgram(name: string, program: string, env: Env, remedy: string): Promise<Check> {

@@ -79,7 +79,7 @@ export class Session implements SessionServices {
   readonly fileOrder = new FileOrder();
   readonly access = new AccessLock();
   readonly shell = new AgentShell();
-  readonly outputs = new OutputFiles();
+  readonly outputs: OutputFiles;
   readonly notes = new Set<string>();
   readonly children = new Set<{ end(graceMs: number): Promise<void> }>();
   readonly #stored: StoredSession | undefined;
@@ -96,6 +96,7 @@ export class Session implements SessionServices {
     this.sessionId = sessionId;
     this.engine = engine;
     this.workspace = workspace;
+    this.outputs = new OutputFiles(workspace.sandbox);
     this.#stored = stored;
     const identity = { ...(sessionId !== undefined && { sessionId }), ...(name !== undefined && { name }) };
     this.events = new SessionEvents(handle, identity, engine, opened.log, stored === undefined ? 0 : nextSeq(stored.seq));
@@ -402,6 +403,7 @@ export class Session implements SessionServices {
       () => this.extensions.close(),
       () => Promise.all([...this.children].map((child) => child.end(GRACE_MS))),
       () => Promise.resolve(this.outputs.remove()),
+      () => Promise.resolve(this.workspace.sandbox?.close()),
       () => this.events.recorder.close(() => this.kept()),
     ];
     for (const end of parts) {

@@ -28,7 +28,9 @@ export function hostedWorkspace(local: Workspace, { read, write, exec }: Hosted,
     ...(write === "host" && {
       write: (path, data, mode) => (typeof data === "string" ? writeTo(path, data, host) : local.write(path, data, mode)),
     }),
-    ...(exec === "host" && { exec: (request) => (isForHost(request) ? run(request, host, local.root) : local.exec(request)) }),
+    ...(exec === "host" && {
+      exec: (request) => (isForHost(request) && !isForSandbox(request, local) ? run(request, host, local.root) : local.exec(request)),
+    }),
   };
 }
 
@@ -63,6 +65,11 @@ const WAIT_SECONDS = 900;
 const Created = v.object({ terminal: v.string() });
 const Exit = v.object({ exit: v.object({ code: v.nullable(v.number()), signal: v.nullable(v.string()) }) });
 const Output = v.object({ output: v.string() });
+
+/** The terminals of a host are outside of our sandbox. */
+function isForSandbox({ confined }: ExecRequest, { sandbox }: Workspace): boolean {
+  return confined === true && sandbox !== undefined;
+}
 
 function isForHost({ input, interactive, leftovers, isAlone }: ExecRequest): boolean {
   return input === undefined && interactive !== true && leftovers !== true && isAlone !== true;

@@ -4,6 +4,8 @@
  * to the file system themselves.
  */
 
+import type { Sandbox } from "../sandbox/sandbox.js";
+
 interface Place {
   /** Absolute, every link resolved as far as the path exists. */
   path: string;
@@ -35,6 +37,8 @@ export interface ExecRequest {
   onOutput(channel: "stdout" | "stderr", text: string): void;
   /** The output of processes that it leaves behind is told, too, for as long as they run. */
   leftovers?: boolean;
+  /** The command runs in the workspace's sandbox, if it has one. */
+  confined?: boolean;
   /** The command starts no other process, so none need be looked for. */
   isAlone?: boolean;
 }
@@ -58,6 +62,7 @@ export interface Workspace {
   readonly root: string;
   /** Further roots, absolute and real. */
   readonly directories: readonly string[];
+  readonly sandbox?: Sandbox | undefined;
   resolve(path: string): Promise<Place>;
   // The paths below are results of `resolve`. A link that has appeared on one since is not followed: the use fails.
   /** Null when nothing is there. */

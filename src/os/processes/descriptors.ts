@@ -84,3 +84,28 @@ function countDescriptors(): DescriptorCount | undefined {
     return undefined;
   }
 }
+
+const CLOSED_ON_EXEC = 0o2000000;
+
+/**
+ * The descriptors behind the standard ones that every child gets: this process was started with them. Descriptors that
+ * Node opens are not among them. Linux shows the flags of each; elsewhere none is found.
+ */
+export function inheritedDescriptors(): number[] {
+  try {
+    return readdirSync("/proc/self/fdinfo")
+      .map(Number)
+      .filter((fd) => fd > 2 && isInherited(fd));
+  } catch {
+    return [];
+  }
+}
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
+  } catch {
+    return false;
+  }
+}

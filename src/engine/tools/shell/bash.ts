@@ -1,6 +1,7 @@
 /** Bash: a shell command in the workspace, to its end or in the background. */
-import { readFileSync, rmSync } from "node:fs";
-import { constants } from "node:os";
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { constants as system } from "node:os";
+import { isAbsolute } from "node:path";
 import * as v from "valibot";
 import { ParleyError } from "../../../core/errors.js";
 import { endingOf } from "../../workspace/command-end.js";
@@ -8,7 +9,7 @@ import { OutputBuffer } from "../../workspace/output.js";
 import type { ExecRequest, Running } from "../../workspace/workspace.js";
 import type { BackgroundCommand } from "./background-commands.js";
 import { KEPT_OUTPUT } from "./background-log.js";
-import type { OutputFile } from "./output-files.js";
+import type { FolderMark, OutputFile } from "./output-files.js";
 import { progressOf } from "./progress.js";
 import { failure } from "../files/text-file.js";
 import { oneLine } from "../title.js";
@@ -83,7 +84,7 @@ async function runToEnd(command: string, { cwd, lasts, timeout, file }: Foregrou
   };
   const mark = lasts && CHANGES_FOLDER.test(command) ? context.outputs.mark() : undefined;
   const running = await startShell(context, {
-    args: () => ["-c", mark === undefined ? command : `trap 'command pwd -P >"${mark}"' EXIT; ${command}`],
+    args: () => ["-c", mark === undefined ? command : `trap 'command pwd -P >"${mark.inside}"' EXIT; ${command}`],
     onOutput: (channel, text) => tell(channel, safe[channel].push(text)),
     ...(cwd !== undefined && { cwd }),
   });
@@ -159,8 +160,8 @@ function keep(command: BackgroundCommand, running: Running, context: ToolContext
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd)\b/;
 
 /** Makes the folder in which the command ended the agent's new folder. Returns words about it. */
-async function enterFolder(mark: string, { shell, workspace, folder = workspace.root }: ToolContext): Promise<string[]> {
-  const path = readMark(mark);
+async function enterFolder(mark: FolderMark, { shell, workspace, folder = workspace.root }: ToolContext): Promise<string[]> {
+  const path = readMark(mark.outside);
   if (path === undefined || path === folder) return [];
   const place = await workspace.resolve(path);
   if (!place.inside) return [`The next command begins in ${folder} again: ${path} lies outside the workspace.`];
@@ -168,16 +169,24 @@ async function enterFolder(mark: string, { shell, workspace, folder = workspace.
   return [`The next command begins in ${place.path}.`];
 }
 
-/** Undefined if the shell could not report the folder. */
+/** Undefined if the shell could not report the folder. The command can write to the file: nothing but a short plain file is read. */
 function readMark(mark: string): string | undefined {
+  let file: number | undefined;
   try {
-    const path = readFileSync(mark, "utf8").replace(/\n$/, "");
-    rmSync(mark, { force: true });
-    return path === "" ? undefined : path;
+    file = openSync(mark, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!fstatSync(file).isFile()) return undefined;
+    const bytes = Buffer.alloc(MAX_PATH_BYTES + 1);
+    const path = bytes.toString("utf8", 0, readSync(file, bytes)).replace(/\n$/, "");
+    return isAbsolute(path) && !path.includes("\n") && path.length <= MAX_PATH_BYTES ? path : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+    rmSync(mark, { recursive: true, force: true });
   }
 }
+
+const MAX_PATH_BYTES = 4096;
 
 // The shell
 
@@ -187,7 +196,7 @@ interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers" | "int
 
 /** Bash; sh if there is no bash. */
 async function startShell(context: ToolContext, { args, ...request }: ShellRequest): Promise<Running> {
-  const start = (shell: string): Promise<Running> => context.workspace.exec({ ...request, argv: [shell, ...args(shell)] });
+  const start = (shell: string): Promise<Running> => context.workspace.exec({ ...request, confined: true, argv: [shell, ...args(shell)] });
   try {
     return await start("bash");
   } catch (error) {
@@ -233,5 +242,5 @@ function terminal(sections: readonly string[], exitCode: number | null): ToolRes
 }
 
 function signalNumber(signal: string | null): number {
-  return Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+  return Object.entries(system.signals).find(([name]) => name === signal)?.[1] ?? 0;
 }

@@ -5,25 +5,44 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import { BackgroundLog } from "./background-log.js";
 
 /** The most files of a session; for a new one the oldest without a running command is removed. */
 const MAX_FILES = 32;
 
+/** The file that a shell writes its final folder to, as the shell sees it and as we do. */
+export interface FolderMark {
+  inside: string;
+  outside: string;
+}
+
 export class OutputFiles {
   #folder: string | undefined;
+  readonly #sandbox: Pick<Sandbox, "folder" | "temp"> | undefined;
   #count = 0;
   readonly #files = new Set<OutputFile>();
+
+  /** Commands in a sandbox can read the files of its folder. */
+  constructor(sandbox?: Pick<Sandbox, "folder" | "temp">) {
+    this.#sandbox = sandbox;
+    if (sandbox !== undefined) this.#folder = join(sandbox.folder, "outputs");
+  }
 
   /** `beyond`: the characters of output up to which no file is made. */
   file(beyond: number): OutputFile {
     return new OutputFile(beyond, (file) => this.#place(file));
   }
 
-  /** A path for the shell to write its final folder to; undefined if the path cannot be quoted. */
-  mark(): string | undefined {
-    const path = this.#path(`folder-${++this.#count}`);
-    return /['"$`\\\n]/.test(path) ? undefined : path;
+  /** Undefined if the path cannot be quoted. */
+  mark(): FolderMark | undefined {
+    const name = `folder-${++this.#count}`;
+    const temp = this.#sandbox?.temp;
+    const mark =
+      temp === undefined
+        ? { inside: this.#path(name), outside: this.#path(name) }
+        : { inside: join(temp.inside, `.${name}`), outside: join(temp.outside, `.${name}`) };
+    return /['"$`\\\n]/.test(mark.inside) ? undefined : mark;
   }
 
   /** Whether the path, with its links resolved, is one of these files. */

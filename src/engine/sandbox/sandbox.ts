@@ -1,0 +1,100 @@
+/**
+ * The sandbox of a session: commands run behind a boundary that the operating system keeps. boundary.ts draws it from the table in places.ts,
+ * bubblewrap.ts and seatbelt.ts put it into the words of their systems, and whoever starts a program asks here for its command line.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, rmdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inheritedDescriptors } from "../../os/processes/descriptors.js";
+import { drawBoundary, type Boundary, type BoundarySources } from "./boundary.js";
+import { bubblewrapArgv } from "./bubblewrap.js";
+import { LEFT_OUT } from "./places.js";
+import { findSystem, noSandbox, triedProblem, type SandboxSystem } from "./system.js";
+import { seatbeltArgv, seatbeltProfile } from "./seatbelt.js";
+
+export interface SandboxOptions {
+  /** `required` refuses a session where there is no sandbox; `auto` runs it without one then, and its host is told. */
+  mode: "auto" | "required";
+  /** Further paths that commands may write; those that may be read although they are hidden; and further ones to hide. */
+  write?: readonly string[];
+  read?: readonly string[];
+  hide?: readonly string[];
+}
+
+/** The rest of the session's surroundings. */
+export type SandboxPlace = Pick<BoundarySources, "root" | "directories" | "home" | "userHome">;
+
+/** Throws a fault that names what is missing and what to do about it. */
+export async function openSandbox(options: SandboxOptions, place: SandboxPlace): Promise<Sandbox> {
+  const system = await findSystem();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "parley-sandbox-")));
+  const sandbox = await drawIn(folder, system, options, place).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  });
+  const problem = await triedProblem(sandbox.confine(["/bin/sh", "-c", ":"], place.root));
+  if (problem === undefined) return sandbox;
+  await sandbox.close();
+  throw noSandbox(problem);
+}
+
+async function drawIn(folder: string, system: SandboxSystem, options: SandboxOptions, place: SandboxPlace): Promise<Sandbox> {
+  await Promise.all(["tmp", "outputs"].map((name) => mkdir(join(folder, name), { mode: 0o700 })));
+  await writeFile(join(folder, "empty"), "");
+  const { write = [], read = [], hide = [] } = options;
+  return new Sandbox(folder, system, await drawBoundary({ ...place, folder, write, read, hide }));
+}
+
+export class Sandbox {
+  /** The session's own folder. */
+  readonly folder: string;
+  readonly #system: SandboxSystem;
+  readonly #boundary: Boundary;
+  readonly #closing = closing(inheritedDescriptors());
+
+  constructor(folder: string, system: SandboxSystem, boundary: Boundary) {
+    this.folder = folder;
+    this.#system = system;
+    this.#boundary = boundary;
+  }
+
+  get name(): SandboxSystem["name"] {
+    return this.#system.name;
+  }
+
+  /** The temporary folder as commands see it, and where it lies. */
+  get temp(): { inside: string; outside: string } {
+    const outside = join(this.folder, "tmp");
+    return { inside: this.#system.name === "bubblewrap" ? "/tmp" : outside, outside };
+  }
+
+  /** The command line that runs a command behind the boundary. `cwd`: absolute and real. */
+  confine(argv: readonly string[], cwd: string): string[] {
+    const { name, program } = this.#system;
+    const boundary = { ...this.#boundary, places: this.#boundary.places.filter(isThere) };
+    const variables = { set: { TMPDIR: this.temp.inside }, unset: LEFT_OUT };
+    if (name === "bubblewrap")
+      return bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork: false });
+    return [...seatbeltArgv(program, seatbeltProfile(boundary, this.temp.outside, "off"), variables), ...argv];
+  }
+
+  /** Removes what was made for the sandbox. Nothing may run in it any more. */
+  async close(): Promise<void> {
+    for (const path of this.#boundary.made) await rmdir(path).catch(() => undefined);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The words in front of a command that close what our own parent left open for us: a file or a connection from outside. */
+function closing(descriptors: readonly number[]): string[] {
+  if (descriptors.length === 0) return [];
+  // Other shells than bash know descriptors of one digit.
+  const shell = descriptors.some((fd) => fd > 9) ? "bash" : "sh";
+  return [shell, "-c", `exec ${descriptors.map((fd) => `${fd}>&-`).join(" ")}; exec "$@"`, shell];
+}
+
+/** Nothing can be hidden where nothing is. */
+function isThere({ path, access }: Boundary["places"][number]): boolean {
+  return !access.startsWith("hidden") || existsSync(path);
+}
