@@ -11,6 +11,7 @@ import type { OpOf } from "../../core/op.js";
 import { branchOf, gitRepositoryOf } from "../../engine/workspace/repository.js";
 import type { Opening } from "../../host/session.js";
 import { Interview } from "./interview.js";
+import { PastedImages } from "./pasted-images.js";
 import { commandOf, showResult } from "./results.js";
 import { Recall } from "./recall.js";
 import { Replies } from "./replies.js";
@@ -26,6 +27,7 @@ export class Conversation implements ChatListener {
   readonly #view: ChatView;
   readonly #shell: UserShell;
   readonly #replies = new Replies();
+  readonly #images = new PastedImages();
   #interview: Interview;
   #recall = new Recall(0);
   #session = "";
@@ -86,7 +88,7 @@ export class Conversation implements ChatListener {
     const written = text.trim();
     if (written === "") return;
     if (!this.#hasTurn) return this.entered(written);
-    const parts = [textPart(written)];
+    const parts = [textPart(written), ...this.#images.in(written)];
     const id = this.#replies.expect(({ status, fault }) => {
       if (fault !== undefined) this.#view.say("error", fault.message);
       else if (status === "noop") this.#prompt(written);
@@ -117,6 +119,15 @@ export class Conversation implements ChatListener {
 
   rewindWanted(): void {
     if (this.#hasTalked) this.#command({ name: "rewind", args: "" });
+  }
+
+  async imageWanted(): Promise<string | undefined> {
+    try {
+      return await this.#images.take();
+    } catch (error) {
+      this.#view.say("warning", messageOf(error));
+      return undefined;
+    }
   }
 
   takeQueued(): string | undefined {
@@ -153,7 +164,7 @@ export class Conversation implements ChatListener {
   #prompt(text: string): void {
     this.#view.prompted(text);
     this.#hasTalked = true;
-    this.#send({ parts: [...this.#asides.splice(0), textPart(text)], mentions: true });
+    this.#send({ parts: [...this.#asides.splice(0), textPart(text), ...this.#images.in(text)], mentions: true });
   }
 
   #send(asked: Pick<OpOf<"turn.prompt">, "parts" | "command" | "mentions">): void {

@@ -5,6 +5,7 @@ import type { Call, Event } from "../../core/event.js";
 import { PlainQuestions } from "./plain-questions.js";
 import { commandOf } from "./results.js";
 import { endLine, Screen, type ScreenOptions } from "./screen.js";
+import { imageMentions } from "./terminal/pasted.js";
 import type { ThemeName } from "./theme.js";
 import type { ChatListener, ChatView, Choice, Status, Tone } from "./view.js";
 
@@ -18,6 +19,7 @@ export class PlainView implements ChatView {
   #early: string[] = [];
   #answers: ((line: string) => void) | undefined;
   #mode = "default";
+  #folder = process.cwd();
   /** Whether the last thing printed is a prompt. */
   #isPrompting = false;
   #code = 0;
@@ -69,8 +71,9 @@ export class PlainView implements ChatView {
     this.#screen.line(this.#screen.foreign(text));
   }
 
-  status({ mode }: Status): void {
+  status({ mode, folder }: Status): void {
     this.#mode = mode;
+    this.#folder = folder;
   }
 
   busy(isBusy: boolean): void {
@@ -139,11 +142,11 @@ export class PlainView implements ChatView {
 
   #entered(line: string): void {
     if (this.#answers !== undefined && commandOf(line.trim()) === undefined) return this.#answers(line);
-    this.#typed = line.trim();
+    this.#typed = imageMentions(line, this.#folder)?.trim() ?? line.trim();
     this.#isPrompting = false;
-    if (this.#listener === undefined) this.#early.push(line);
+    if (this.#listener === undefined) this.#early.push(this.#typed);
     else if (this.#typed === "") this.#prompt();
-    else this.#listener.entered(line);
+    else this.#listener.entered(this.#typed);
   }
 
   #prompt(): void {

@@ -39,6 +39,8 @@ export interface ChatListener {
   /** The next mode. */
   modeWanted(): void;
   rewindWanted(): void;
+  /** The word that stands for the image on the clipboard; undefined where there is none, which is said. */
+  imageWanted(): Promise<string | undefined>;
   /** The newest prompt that waits, taken back to be edited. */
   takeQueued(): string | undefined;
   /** Completions of the text from its `/` or `@` on; none where it is whole already. */

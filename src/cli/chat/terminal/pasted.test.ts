@@ -18,7 +18,17 @@ test("the path of an image becomes a mention, however the terminal writes it; al
   for (const written of [shot, `'${shot}'`, `"${shot}" `, shot.replace(" ", "\\ "), pathToFileURL(shot).href])
     expect(pasted(paste(written), folder), written).toBe(mention);
   expect(pasted(paste("my\\ shot.PNG"), folder)).toBe(paste("@my\\ shot.PNG "));
-  for (const written of ["gone.png", "a.txt", "folder.png", `see ${shot}`, `${shot}\nnow`, "file://%", "file:///%.png"])
+  expect(pasted(paste(`'${shot}' my\\ shot.PNG`), folder)).toBe(paste(`@${folder}/my\\ shot.PNG @my\\ shot.PNG `));
+  for (const written of [
+    `'${shot}' gone.png`,
+    "gone.png",
+    "a.txt",
+    "folder.png",
+    `see ${shot}`,
+    `${shot}\nnow`,
+    "file://%",
+    "file:///%.png",
+  ])
     expect(pasted(paste(written), folder), written).toBe(paste(written));
 });
 

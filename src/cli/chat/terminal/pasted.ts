@@ -7,19 +7,31 @@ import { escaped, unescaped } from "../../../engine/extensions/mentions/tokens.j
 
 const BEGIN = "\u001b[200~";
 const END = "\u001b[201~";
+export const EMPTY_PASTE = BEGIN + END;
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /** A key is left as it is. */
 export function pasted(data: string, folder: string): string {
   if (!data.startsWith(BEGIN) || !data.endsWith(END)) return data;
   const text = withoutSteering(data.slice(BEGIN.length, -END.length));
-  const image = imageIn(text.trim(), folder);
-  return `${BEGIN}${image === undefined ? text : `@${escaped(image)} `}${END}`;
+  return `${BEGIN}${imageMentions(text, folder) ?? text}${END}`;
 }
+
+/** A text that is nothing but paths of images, as mentions; undefined for any other. */
+export function imageMentions(text: string, folder: string): string | undefined {
+  const whole = text.trim();
+  const one = imageIn(whole, folder);
+  const paths = one === undefined ? (whole.match(WORDS) ?? []).map((word) => imageIn(word, folder)) : [one];
+  if (paths.length === 0 || whole.includes("\n") || !paths.every((path) => path !== undefined)) return undefined;
+  return paths.map((path) => `@${escaped(path)} `).join("");
+}
+
+/** The words of a line as a shell takes them. */
+const WORDS = /'[^']*'|"[^"]*"|(?:\\.|[^\s\\])+/g;
 
 /** A file that is dropped on a terminal comes as its path, often in quotes, with backslashes, or as an address. */
 function imageIn(text: string, folder: string): string | undefined {
-  if (!IMAGE.test(text.replace(/['"]$/, "")) || text.includes("\n")) return undefined;
+  if (!IMAGE.test(text.replace(/['"]$/, ""))) return undefined;
   const [, quoted] = /^(?:'([^']*)'|"([^"]*)")$/.exec(text)?.filter((part) => part !== undefined) ?? [];
   const path = quoted ?? (text.startsWith("file://") ? pathOf(text) : unescaped(text));
   return path !== undefined && statSync(resolve(folder, path), { throwIfNoEntry: false })?.isFile() === true ? path : undefined;

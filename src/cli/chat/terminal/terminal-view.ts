@@ -11,7 +11,7 @@ import { FOCUS_IN, FOCUS_OUT, LAST_FRAME_MS, type ChatTerminal } from "./chat-te
 import { LifeLine } from "./life-line.js";
 import { markdownTheme } from "./markdown-theme.js";
 import { foreign } from "./part-rows.js";
-import { pasted } from "./pasted.js";
+import { EMPTY_PASTE, pasted } from "./pasted.js";
 import { listTheme, Picker } from "./picker.js";
 import { QuestionBox, type Room } from "./question-box.js";
 import { StatusLine } from "./status-line.js";
@@ -283,6 +283,8 @@ export class TerminalView implements ChatView {
     if (matchesKey(data, "shift+tab")) return this.#does(() => this.#listener?.modeWanted());
     if (matchesKey(data, "ctrl+o")) return this.#does(() => this.#unfold());
     if (matchesKey(data, "ctrl+r")) return this.#does(() => void this.#searchHistory());
+    // A terminal whose clipboard holds no text pastes nothing.
+    if (matchesKey(data, "ctrl+v") || data === EMPTY_PASTE) return this.#does(() => void this.#pasteImage());
     if (matchesKey(data, "ctrl+enter") && !isEmpty && this.#asking === undefined) return this.#does(() => this.#steer());
     const isUp = matchesKey(data, "up");
     if (this.#asking !== undefined && isEmpty && (isUp || matchesKey(data, "down")))
@@ -336,6 +338,12 @@ export class TerminalView implements ChatView {
     this.#history.add(text);
     if (this.#listener === undefined) this.#early.push(text);
     else this.#listener.steered(text);
+  }
+
+  async #pasteImage(): Promise<void> {
+    const word = await this.#listener?.imageWanted();
+    if (word !== undefined) this.#editor.insertTextAtCursor(`${word} `);
+    this.#redraw();
   }
 
   async #searchHistory(): Promise<void> {
