@@ -46,7 +46,7 @@ const SessionWatch = op("session.watch", { on: v.boolean() });
 
 /**
  * Undoes `turn` and all later ones: their file changes, and the conversation; both by default. A file that
- * others have changed since is not touched, unless `force` is given.
+ * others have changed since is not touched, unless `force` is given. `preview`: nothing is undone, and the reply tells what would be.
  */
 const SessionRewind = v.looseObject({
   type: v.literal("session.rewind"),
@@ -55,6 +55,7 @@ const SessionRewind = v.looseObject({
   files: v.optional(v.boolean()),
   conversation: v.optional(v.boolean()),
   force: v.optional(v.boolean()),
+  preview: v.optional(v.boolean()),
 });
 
 /** Removes a stored session for good. A session that is open is refused: close it first. */

@@ -298,7 +298,7 @@ describe("the control channel", () => {
     await running.setMaxThinkingTokens(2048);
     await running.applyFlagSettings({ model: MODEL });
     expect(await running.setMcpServers({})).toEqual({ added: [], removed: [], errors: {} });
-    await expect(running.rewindFiles("x")).rejects.toThrow("Unsupported control request subtype: rewind_files");
+    await expect(running.rewindFiles("x")).rejects.toThrow("No file checkpoint found for this message.");
     conversation.say("hi");
     const { all } = await listening;
     expect(all.find((message) => message.type === "system" && message.subtype === "init")).toMatchObject({

@@ -53,6 +53,19 @@ describe("a rewind", () => {
     expect(conversation(await stored(home))).toEqual(past);
   });
 
+  it("is told before it is done: a preview names files and lines, and changes nothing", async () => {
+    const { host, cwd } = await running(FILES, [...THREE, { expect: { messages: 15 }, say: "Fourth." }]);
+    for (const id of ["t1", "t2", "t3"]) await turn(host, id);
+    const preview = await rewind(host, "t2", { preview: true });
+    expect(preview).toMatchObject({ left: [], stat: { added: 3, removed: 3 } });
+    expect(preview.files.toSorted()).toEqual([...NAMES]);
+    expect(await rewind(host, "t2", { conversation: true, preview: true })).toEqual({ files: [], left: [] });
+    expect(contents(cwd, ...NAMES)).toEqual(BEHIND_THIRD);
+    expect(host.ofType("notice").filter(({ kind }) => kind === "rewind")).toEqual([]);
+    await turn(host, "t4");
+    expect(await host.finish()).toBe(0);
+  });
+
   it("of the files alone leaves the conversation, and the model hears of it", async () => {
     const { host, cwd } = await running(FILES, [...THREE, { expect: { messages: 16 }, say: "Fourth." }]);
     for (const id of ["t1", "t2", "t3"]) await turn(host, id);

@@ -33,7 +33,8 @@ export const coverage: Coverage = {
   "session.close": "none",
   "session.list": "none",
   "session.watch": "none",
-  "session.rewind": "none",
+  // Files alone, and always those that others have changed since.
+  "session.rewind": { only: ["files", "force", "preview"] },
   "session.delete": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "command"] },

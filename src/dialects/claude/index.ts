@@ -15,7 +15,7 @@ export const claude: Dialect = {
   // A process has one session: its id, model and mode are flags of the command line.
   lifetime: "session",
   question: /"control_request"/,
-  replies: { to: ["session.configure", "turn.interrupt"], within: 60 },
+  replies: { to: ["session.configure", "session.rewind", "turn.interrupt"], within: 60 },
   // Claude Code folds a prompt during a turn into that turn, which is our steer; real prompts wait on our side.
   oneTurn: true,
   // Claude Code reads files without an approval.

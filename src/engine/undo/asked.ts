@@ -8,11 +8,14 @@ export interface Asked {
   files: boolean;
   conversation: boolean;
   force: boolean;
+  /** Nothing is undone: only told what would be. */
+  preview?: boolean;
 }
 
 /** Both files and conversation, unless one of them is named. */
-export function askedBy({ turn, files, conversation, force }: Omit<OpOf<"session.rewind">, "type">): Asked {
-  return { turn, files: files ?? conversation !== true, conversation: conversation ?? files !== true, force: force === true };
+export function askedBy({ turn, files, conversation, force, preview }: Omit<OpOf<"session.rewind">, "type">): Asked {
+  const extent = { files: files ?? conversation !== true, conversation: conversation ?? files !== true };
+  return { turn, ...extent, force: force === true, preview: preview === true };
 }
 
 /** The id of a turn: given by its id, or counted from the last one, which is 1 or -1. */

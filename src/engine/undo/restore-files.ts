@@ -30,8 +30,12 @@ interface Wanted {
   before: FileState | null;
 }
 
-export async function restoreFiles(changes: readonly Change[], restoring: Restoring): Promise<Restored> {
-  const restored: Restored = { files: [], asBefore: [], left: [] };
+/** Which files are to be restored, which are as before already, and which stay as they are. Nothing is changed. */
+export async function wantedFiles(
+  changes: readonly Change[],
+  restoring: Restoring,
+): Promise<Omit<Restored, "files"> & { wanted: readonly Wanted[] }> {
+  const restored: Omit<Restored, "files"> = { asBefore: [], left: [] };
   const wanted: Wanted[] = [];
   for (const [path, ofFile] of byPath(changes)) {
     const [{ before }] = ofFile;
@@ -45,6 +49,12 @@ export async function restoreFiles(changes: readonly Change[], restoring: Restor
       restored.left.push({ path, why: messageOf(error) });
     }
   }
+  return { ...restored, wanted };
+}
+
+export async function restoreFiles(changes: readonly Change[], restoring: Restoring): Promise<Restored> {
+  const { wanted, ...found } = await wantedFiles(changes, restoring);
+  const restored: Restored = { files: [], ...found };
   // Deletions come first: on file systems that ignore case, a renamed file must come back last.
   const goingFirst = wanted.toSorted((one, other) => Number(one.before !== null) - Number(other.before !== null));
   for (const { path, before } of goingFirst) {

@@ -17,7 +17,8 @@ import { shownPath } from "../tools/files/text-file.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Asked } from "./asked.js";
 import { FileChanges } from "./file-changes.js";
-import { restoreFiles, type Restored } from "./restore-files.js";
+import { restoreFiles, type Restored, type Restoring, wantedFiles } from "./restore-files.js";
+import { sessionChanges } from "./session-changes.js";
 
 const NOTHING: Restored = { files: [], asBefore: [], left: [] };
 
@@ -37,7 +38,7 @@ export interface Rewound {
 }
 
 /** Throws a fault, and then nothing has changed, except for files if the disk is full. */
-export async function rewind({ turn, files, conversation, force }: Asked, rewinding: Rewinding): Promise<Rewound> {
+export async function rewind({ turn, files, conversation, force, preview = false }: Asked, rewinding: Rewinding): Promise<Rewound> {
   const { log, events, workspace } = rewinding;
   const { recorder } = events;
   if (!files && !conversation) throw refusal("invalid", "A rewind takes back files, the conversation, or both");
@@ -48,6 +49,7 @@ export async function rewind({ turn, files, conversation, force }: Asked, rewind
   const first = turns.findLastIndex(({ id }) => id === turn);
   const found = turns[first];
   if (found === undefined) throw refusal("session", `There is no turn '${turn}' in this session, or it was undone already`, "turn");
+  if (preview) return { reply: files ? await previewOf(turns.slice(first), rewinding, force) : replyOf(NOTHING, workspace) };
   const restored = files ? await restoredBy(turns.slice(first), rewinding, force) : NOTHING;
   const earlier = conversation ? conversationBefore(found, log.entries()) : undefined;
   if (earlier !== undefined) knowAgain(earlier.seen, restored);
@@ -80,12 +82,36 @@ async function restoredBy(
     warn: (text) => events.warn(text, "undo"),
   });
   const changes = turns.flatMap((each) => each.changes);
-  return restoreFiles(changes, {
-    workspace: noted.within(workspace),
+  return restoreFiles(changes, { workspace: noted.within(workspace), copies, force, forbids: forbidding(permissions, workspace) });
+}
+
+function forbidding(permissions: Rewinding["permissions"], workspace: Workspace): Restoring["forbids"] {
+  return async (path) => permissions.forbidsRestoring(callPath(workspace, await workspace.resolve(path)));
+}
+
+/** The reply that a rewind would have now, with the lines that would change. */
+async function previewOf(
+  turns: readonly LoggedTurn[],
+  { log: { copies }, workspace, permissions }: Rewinding,
+  force: boolean,
+): Promise<RewindReply> {
+  if (copies === undefined) return replyOf(NOTHING, workspace);
+  const changes = turns.flatMap((each) => each.changes);
+  const { wanted, left } = await wantedFiles(changes, { workspace, copies, force, forbids: forbidding(permissions, workspace) });
+  const files = wanted.map(({ path }) => path);
+  const parts = await sessionChanges(
+    changes.filter(({ path }) => files.includes(path)),
+    workspace,
     copies,
-    force,
-    forbids: async (path) => permissions.forbidsRestoring(callPath(workspace, await workspace.resolve(path))),
-  });
+  );
+  const stats = parts.flatMap((part) => (part.type === "diff" ? [part.stat] : []));
+  // The lines that the turns added are those that would go.
+  const stat = { added: sum(stats.map(({ removed }) => removed)), removed: sum(stats.map(({ added }) => added)) };
+  return { ...replyOf({ files, asBefore: [], left }, workspace), stat };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
 }
 
 function conversationBefore({ place }: LoggedTurn, entries: Iterable<ReadEntry>): EarlierConversation {

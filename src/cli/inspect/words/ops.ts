@@ -25,11 +25,12 @@ export const OP_WORDS: Readonly<Record<string, string>> = {
   "session.watch": "Each change of a session's row is told from now on, or no more; a hub takes it.",
   "session.watch/on": "True to hear of changes, false to hear no more of them.",
   "session.rewind":
-    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left, why?}`.",
+    "Undo `turn` and all behind it: the files that it changed, the conversation, or both where neither is named. Answered by `data: {files, left, why?, stat?}`.",
   "session.rewind/turn": "The first turn that is undone.",
   "session.rewind/files": "Take the files back.",
   "session.rewind/conversation": "Take the conversation back.",
   "session.rewind/force": "Take files back although somebody else has changed them since.",
+  "session.rewind/preview": "Undo nothing: tell what would go back.",
   "session.delete": "Remove a stored session for good; one that is open is refused.",
   "session.delete/sessionId": "The stored session.",
   "provider.set": "Where a provider is reached.",

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
+import { textPart } from "../../../core/content.js";
 import type { EventOf } from "../../../core/event.js";
 import { isRecord, sameJson } from "../../../core/values/json-object.js";
 import type { Op } from "../../../core/op.js";
@@ -14,6 +15,7 @@ import { controlRequestLine, takenBack } from "../../kit/stream-json/write-lines
 import { type HookMatcher, HOOKS, HookOutput, OwnInput, type OwnAnswer } from "../wire/hooks.js";
 import { wireTool } from "../wire/names.js";
 import { ownArgs, wireInput } from "../wire/tool-input.js";
+import { resultData } from "./tool-results.js";
 
 /** A callback's answer; `failed` if it cannot be read. */
 type Said = { output: HookOutput } | { failed: string };
@@ -186,14 +188,14 @@ function fieldsOf(
   event: string,
   { call, prompt, output }: OwnInput,
   tool: string,
-  { goesOn, source, model }: Surroundings & { goesOn: boolean },
+  { goesOn, source, model, cwd }: Surroundings & { goesOn: boolean },
 ): object {
   const about = call === undefined ? {} : { tool_name: tool, tool_input: wireInput(call.name, call.args), tool_use_id: call.id };
   switch (event) {
     case "PreToolUse":
       return about;
     case "PostToolUse":
-      return { ...about, tool_response: output ?? "" };
+      return { ...about, tool_response: responseOf(call, output ?? "", cwd) };
     case "PostToolUseFailure":
       return { ...about, error: output ?? "" };
     case "UserPromptSubmit":
@@ -203,6 +205,11 @@ function fieldsOf(
     default:
       return { source, model };
   }
+}
+
+function responseOf(call: OwnInput["call"], output: string, cwd: string): unknown {
+  if (call === undefined) return output;
+  return resultData({ name: call.name, input: call.args, output: [textPart(output)] }, { cwd, took: 0, todos: [] }) ?? output;
 }
 
 /** A matcher is a regular expression for a whole name, or `*`. An invalid expression fits everything: a guard must not be skipped. */

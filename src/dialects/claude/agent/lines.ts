@@ -69,10 +69,9 @@ export function syntheticLine(text: string, { env, session_id, under }: Envelope
   });
 }
 
-/** A prompt of the host, said again. */
-export function replayLine({ message, uuid }: Prompt, { env, session_id }: Envelope): Out {
-  const id = typeof uuid === "string" ? uuid : uuidOf(env.stamp().id);
-  return line({ type: "user", message, session_id, parent_tool_use_id: null, uuid: id, isReplay: true });
+/** A prompt of the host, said again by its id. */
+export function replayLine({ message }: Prompt, uuid: string, { session_id }: Envelope): Out {
+  return line({ type: "user", message, session_id, parent_tool_use_id: null, uuid, isReplay: true });
 }
 
 interface Told {

@@ -4,7 +4,7 @@ import type { Op } from "../../../core/op.js";
 import type { Step } from "../../dialect.js";
 import { echo } from "../../kit/issues.js";
 import { answer, command, configure, effortPatch } from "../../kit/stream-json/agent/control-ops.js";
-import { interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
+import { address, interrupted, isSettled } from "../../kit/stream-json/agent/session.js";
 import { readBy, type Refused } from "../../kit/stream-json/agent/read-host-lines.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { ASK_USER, STRUCTURED } from "../wire/host-tools.js";
@@ -16,7 +16,7 @@ import { ofHost, serversOf } from "../wire/servers.js";
 import { withSchema } from "../../kit/host-tools.js";
 import { notice } from "./lines.js";
 import type { AgentState, Control } from "./state.js";
-import { commandRows, controlAnswer, mcpStatus, modelRows, settingsOf } from "./write-replies.js";
+import { commandRows, controlAnswer, mcpStatus, modelRows, PREVIEW, settingsOf } from "./write-replies.js";
 import { INTERRUPTED } from "./write-turns.js";
 
 export function readRequest(request: unknown): KnownRequest | Refused {
@@ -61,12 +61,22 @@ export function onRequest(request_id: string, request: KnownRequest, state: Agen
       return answer(granted(request_id, { ...commandRows(state), plugins: [], mcpServers: mcpStatus(state), error_count: 0 }));
     case "list_models":
       return answer(granted(request_id, { models: modelRows(state) }));
+    case "rewind_files":
+      return onRewind(request, control(request.dry_run === true ? PREVIEW : ""), state);
     case "stop_task":
       return answer(refusal(request_id, `No task is running with the id ${echo(request.task_id)}: sub-agents end with their turn`));
     default:
       request satisfies never;
       return { in: [], out: [] };
   }
+}
+
+/** Files go back to their state before a prompt, also those that others have changed since; the conversation stays. */
+function onRewind({ user_message_id: turn, dry_run }: RequestFields<"rewind_files">, control: Control, state: AgentState): Step<Op> {
+  const head = address(state);
+  state.controls.set(head.id, control);
+  const extent = { files: true, conversation: false, force: true, ...(dry_run === true && { preview: true }) };
+  return { in: [{ type: "session.rewind", ...head, turn, ...extent }], out: [] };
 }
 
 /** A request that changes nothing here is answered at once. */

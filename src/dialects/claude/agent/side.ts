@@ -8,6 +8,7 @@ import { streamJsonAgent } from "../../kit/stream-json/agent/side.js";
 import { turnEvent } from "../../kit/stream-json/agent/turn-events.js";
 import { withSchema } from "../../kit/host-tools.js";
 import { type QuestionForm, Questions } from "../../kit/stream-json/agent/questions.js";
+import { isUuid, uuidOf } from "../../kit/stream-json/uuid.js";
 import type { HostResponse } from "../../kit/stream-json/wire.js";
 import { STRUCTURED } from "../wire/host-tools.js";
 import { wireTool } from "../wire/names.js";
@@ -46,6 +47,8 @@ const QUESTION_FORM: QuestionForm = {
 export function agentSide(env: SideEnv): Side<Op, Event> {
   const state = agentState(env, new Questions(env, QUESTION_FORM), new HostHooks(env));
   const states = new SessionStates(state);
+  /** The ids of prompts. */
+  const seen = new Set<string>();
   /** Requests of hooks that want the user to decide. */
   const byHooks = new Set<string>();
   return streamJsonAgent({
@@ -65,6 +68,12 @@ export function agentSide(env: SideEnv): Side<Op, Event> {
       return withSchema(STRUCTURED, state.switches.schema, open?.config);
     },
     keepsPrompts: () => state.switches.replays,
+    // A turn has the id of its prompt on the wire: by it a host may have files taken back, in a later process, too.
+    turnId({ uuid }, op) {
+      if (!isUuid(uuid) || seen.has(uuid)) return uuidOf(op);
+      seen.add(uuid);
+      return uuid;
+    },
     readRequest,
     canAnswer: (request) => canAnswer(request, state),
     onRequest: (request_id, request) => onRequest(request_id, request, state),

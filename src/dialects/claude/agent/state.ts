@@ -1,4 +1,5 @@
 /** The state of the agent's side that only this wire has. */
+import type { TodoItem } from "../../../core/content.js";
 import type { Usage } from "../../../core/event.js";
 import type { SideEnv } from "../../dialect.js";
 import { agentSession, type AgentSession, type Control as AnyControl } from "../../kit/stream-json/agent/session.js";
@@ -38,6 +39,8 @@ export interface AgentState extends AgentSession<KnownRequest, Control> {
   /** Usage of all model calls since the start, sub-agents included, by model. */
   readonly spent: Map<string, { usage: Usage; cost: number }>;
   costs: number;
+  /** The todo list that the model wrote last. */
+  todos: readonly TodoItem[];
   /** How the session began, in the wire's word for it. */
   source: "startup" | "resume" | "fork";
   /** The model of the command line, to which a host returns by naming none. */
@@ -64,6 +67,7 @@ export function agentState(env: SideEnv, questions: Questions, hooks: HostHooks)
     hooks,
     spent: new Map(),
     costs: 0,
+    todos: [],
     source: "startup",
     ownModel: undefined,
     allowed: new Set(),

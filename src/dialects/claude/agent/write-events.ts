@@ -41,7 +41,7 @@ function onStarted(event: EventOf<"turn.started">, state: AgentState): Out[] {
   state.structured = undefined;
   state.speeches.clear();
   const { said } = state.asked.find(({ op }) => op?.turn === event.turn) ?? {};
-  return [initLine(state), ...(said === undefined ? [] : [replayLine(said, envelopeOf(state))])];
+  return [initLine(state), ...(said === undefined ? [] : [replayLine(said, event.turn ?? "", envelopeOf(state))])];
 }
 
 /** A hook of the event Stop has the model go on: its words are what the model hears next. */

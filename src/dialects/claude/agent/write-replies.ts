@@ -1,11 +1,14 @@
 /** Answers to control requests. */
+import * as v from "valibot";
 import type { Fault } from "../../../core/errors.js";
+import { RewindReply } from "../../../core/rewind.js";
 import type { Out } from "../../dialect.js";
 import { contextCounts } from "../../kit/stream-json/agent/context-counts.js";
 import { granted, refusal } from "../../kit/stream-json/write-lines.js";
 import { EFFORT_NAMES } from "../../kit/stream-json/efforts.js";
 import { WIRE_VERSION } from "../wire/names.js";
 import type { AgentState, Control } from "./state.js";
+import { absolute } from "./tool-results.js";
 import { modeOf, STATUS } from "./write-turns.js";
 
 export function controlAnswer({ request_id, subtype, said }: Control, data: unknown, state: AgentState): Out {
@@ -23,13 +26,34 @@ export function controlAnswer({ request_id, subtype, said }: Control, data: unkn
     }
     case "get_context_usage":
       return granted(request_id, contextUsage(data, state));
+    case "rewind_files":
+      return granted(request_id, rewound(data, state));
     default:
       return granted(request_id, {});
   }
 }
 
-export function controlRefusal({ request_id }: Control, fault: Fault): Out {
-  return refusal(request_id, fault.message);
+export function controlRefusal({ request_id, subtype, said }: Control, fault: Fault): Out {
+  if (subtype !== "rewind_files") return refusal(request_id, fault.message);
+  const error = fault.param === "turn" ? NO_CHECKPOINT : fault.code === "unsupported" ? NOT_ENABLED : fault.message;
+  return said === PREVIEW ? granted(request_id, { canRewind: false, error }) : refusal(request_id, error);
+}
+
+/** The mark of a request that changes nothing. */
+export const PREVIEW = "preview";
+
+const NO_CHECKPOINT = "No file checkpoint found for this message.";
+const NOT_ENABLED = "File rewinding is not enabled.";
+
+function rewound(data: unknown, { config }: AgentState): Record<string, unknown> {
+  const { files, left, why = {}, stat } = v.is(RewindReply, data) ? data : { files: [], left: [] };
+  const kept = left.map((path) => `${path} (${why[path] ?? "it stays as it is"})`).join(", ");
+  return {
+    canRewind: files.length > 0 || left.length === 0,
+    filesChanged: files.map((path) => absolute(path, config.cwd ?? "")),
+    ...(stat !== undefined && { insertions: stat.added, deletions: stat.removed }),
+    ...(kept !== "" && { error: `Left as they are: ${kept}` }),
+  };
 }
 
 function initialized(state: AgentState): Record<string, unknown> {

@@ -3,7 +3,7 @@ import type { EventOf } from "../../../core/event.js";
 import type { Out } from "../../dialect.js";
 import { envelopeOf } from "../../kit/stream-json/agent/session.js";
 import { kindOf, type Task, taskId } from "../../kit/stream-json/agent/tasks.js";
-import { systemLine, userLine } from "./lines.js";
+import { systemLine, usageOrNone, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
 
 export function taskStarted(call: string, task: Task, state: AgentState): Out[] {
@@ -20,9 +20,7 @@ export function taskStarted(call: string, task: Task, state: AgentState): Out[] 
 /** The end of a sub-agent. Several sub-agents of one call have only a common cost. */
 export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task: Task, state: AgentState): Out[] {
   const ended = status === "ok" ? "completed" : status === "failed" ? "failed" : "stopped";
-  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = task.usage ?? {};
-  const total_tokens = input + output + cacheRead + cacheWrite + reasoning;
-  const usage = { total_tokens, tool_uses: task.toolUses, duration_ms: Math.max(0, at - task.since) };
+  const usage = { total_tokens: tokensOf(task), tool_uses: task.toolUses, duration_ms: Math.max(0, at - task.since) };
   return task.specs.map((spec, index) =>
     systemLine(
       "task_notification",
@@ -36,4 +34,26 @@ export function taskEnded({ call, status, at = 0 }: EventOf<"tool.ended">, task:
       envelopeOf(state),
     ),
   );
+}
+
+/** The result of a call with one sub-agent, as data; undefined for one with several. */
+export function taskResult(call: string, task: Task, text: string, at: number): object | undefined {
+  const [spec, ...more] = task.specs;
+  if (spec === undefined || more.length > 0) return undefined;
+  return {
+    status: "completed",
+    prompt: spec.prompt,
+    agentId: taskId(call, 0, spec),
+    agentType: kindOf(spec),
+    content: [{ type: "text", text: text.replace(/^## .* \[OK\]\n/, "") }],
+    totalToolUseCount: task.toolUses,
+    totalDurationMs: Math.max(0, at - task.since),
+    totalTokens: tokensOf(task),
+    usage: usageOrNone(task.usage),
+  };
+}
+
+function tokensOf({ usage }: Task): number {
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage ?? {};
+  return input + output + cacheRead + cacheWrite + reasoning;
 }

@@ -14,6 +14,8 @@ import { wireInput } from "../wire/tool-input.js";
 import { type ModelUsage, modelUsage, NO_USAGE, wireUsage } from "../wire/usage.js";
 import { ONE_BLOCK, syntheticLine, systemLine, usageOrNone, userLine } from "./lines.js";
 import type { AgentState } from "./state.js";
+import { resultData } from "./tool-results.js";
+import { taskResult } from "./write-tasks.js";
 
 /** The writer of messages of the session's own agent, or of the sub-agents under a call. */
 export function speechOf(state: AgentState, under: string | undefined): MessageWriter {
@@ -77,7 +79,8 @@ export function toolResult(event: EventOf<"tool.ended">, wasAsked: boolean, at: 
   if (turn !== undefined && under === undefined) asking(turn, at);
   const content = contentOf(event);
   const block = { tool_use_id: id, type: "tool_result", content, is_error: status !== "ok" };
-  const result = status === "ok" ? content : `Error: ${typeof content === "string" ? content : plainText(event.output ?? [])}`;
+  const result =
+    status === "ok" ? dataOf(event, at, state, content) : `Error: ${typeof content === "string" ? content : plainText(event.output ?? [])}`;
   const decider = state.decided.get(id);
   const envelope = envelopeOf(state, under);
   // The host hears of a denial that it did not make itself.
@@ -86,6 +89,19 @@ export function toolResult(event: EventOf<"tool.ended">, wasAsked: boolean, at: 
       ? [systemLine("permission_denied", { tool_name: wireTool(call.name), tool_use_id: id, message: plainContent(content) }, envelope)]
       : [];
   return [...told, userLine({ content: [block], result, meta: metaOf(id, status, decider) }, envelope)];
+}
+
+/** The result of a call that ran, in the shape of its tool; of other tools what the model sees. */
+function dataOf({ call: id, output = [] }: EventOf<"tool.ended">, at: number, state: AgentState, content: unknown): unknown {
+  const call = state.turn?.calls.get(id);
+  if (call === undefined) return content;
+  const task = state.tasks.get(id);
+  if (task !== undefined) return taskResult(id, task, plainText(output), at) ?? content;
+  const { name, input, since = at } = call;
+  const around = { cwd: state.config.cwd ?? "", took: Math.max(0, at - since), todos: state.todos };
+  const data = resultData({ name, input, output }, around) ?? content;
+  state.todos = output.flatMap((part) => (part.type === "todo" ? [part.items] : [])).at(-1) ?? state.todos;
+  return data;
 }
 
 function plainContent(content: string | unknown[]): string {

@@ -26,9 +26,12 @@ export function openOp(op: OpOf<"session.open">, state: HostState, env: SideEnv)
   state.sessionId = isLatest(op.open, own) ? undefined : own;
   if (gap.warning !== undefined) state.lost.push(warning(gap.warning, state.session, "claude"));
   const argv = argvOf(op, stored, own);
-  const launch: Out = { launch: { argv, env: {}, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
+  const launch: Out = { launch: { argv, env: KEEPS_COPIES, ...(config.cwd !== undefined && { cwd: config.cwd }) } };
   return { in: [], out: [launch, state.requests.send({ subtype: "initialize", ...handshake(config) }, { for: "initialize" })] };
 }
+
+/** Copies of files that tools change are kept, so that they can be taken back. */
+const KEEPS_COPIES = { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: "true" };
 
 function argvOf({ open, config = {}, fork }: OpOf<"session.open">, stored: string, own: string): string[] {
   return [

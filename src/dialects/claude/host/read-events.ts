@@ -17,6 +17,7 @@ import { modeNamed } from "../wire/names.js";
 import { coversIn, readUpdates, updateFor } from "../wire/permissions.js";
 import { hookCancelled, onHook } from "./hooks.js";
 import { onSystem } from "./read-system.js";
+import { onRewound } from "./rewind.js";
 import { onAssistant, onResult, onStreamed, onUser } from "./read-turns.js";
 import type { HostState } from "./state.js";
 import { catalogue, gathered, updated } from "./surroundings.js";
@@ -128,6 +129,8 @@ function onResponse(response: unknown, state: HostState): Step<Event> {
       return stepOf(onInterrupted(purpose.op, fault, state));
     case "change":
       return stepOf(onChanged(purpose.change, fault, state));
+    case "rewind":
+      return onRewound(purpose, fault, data, state);
     default:
       purpose satisfies never;
       return stepOf([]);

@@ -1,5 +1,6 @@
 /** The state of the host's side that only this wire has. */
 import type { Usage } from "../../../core/event.js";
+import type { OpOf } from "../../../core/op.js";
 import type { SideEnv } from "../../dialect.js";
 import { type HostSession, hostSession } from "../../kit/stream-json/host/session.js";
 import type { HostTurn } from "../../kit/stream-json/host/turns.js";
@@ -10,7 +11,14 @@ export interface RunningTurn extends HostTurn {
   usage: Usage | undefined;
 }
 
-export interface HostState extends HostSession<RunningTurn> {
+/** A rewind asks twice: first what would go back, which only a preview tells. `files`: the answer to that. */
+export interface Rewinding {
+  for: "rewind";
+  op: OpOf<"session.rewind">;
+  files: readonly string[] | undefined;
+}
+
+export interface HostState extends HostSession<RunningTurn, Rewinding> {
   /** The events of hook callbacks that wait for the host. */
   readonly hooks: Map<string, string>;
   /** The last result was an error. */

@@ -7,6 +7,7 @@ import type { SideEnv, Step } from "../../dialect.js";
 import { refused, replied, warning } from "../../kit/reply.js";
 import { wireMode } from "../wire/names.js";
 import { hookAnswered } from "./hooks.js";
+import { messageOf, rewind } from "./rewind.js";
 import { change, interrupt } from "../../kit/stream-json/host/changes.js";
 import type { SentPrompt } from "../../kit/stream-json/host/turns.js";
 import type { HostState } from "./state.js";
@@ -30,12 +31,13 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       );
     case "session.configure":
       return configure(op, state);
+    case "session.rewind":
+      return rewind(op, state);
     case "session.open":
     case "session.seed":
     case "session.close":
     case "session.list":
     case "session.watch":
-    case "session.rewind":
     case "session.delete":
     case "provider.set":
     case "command.suggest":
@@ -60,7 +62,7 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   state.prompts.push(sent);
   const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
   const said = lost.length === 0 ? [] : [warning(`Claude Code cannot be told ${lost.join(", ")} with a prompt`, state.session, "claude")];
-  return { in: said, out: [userLine(content, state)] };
+  return { in: said, out: [userLine(content, state, messageOf(sent.turn))] };
 }
 
 /** Sends text for the running turn. Claude Code folds it in after the next tool result, or else runs it as the next turn. */
@@ -70,8 +72,10 @@ function steer(op: OpOf<"turn.steer">, state: HostState): Step<Event> {
   return content.length === 0 ? replied(op, "noop") : { in: [], out: [userLine(content, state)] };
 }
 
-function userLine(content: Block[], { sessionId = "" }: HostState): { rec: unknown } {
-  return { rec: { type: "user", session_id: sessionId, message: { role: "user", content }, parent_tool_use_id: null } };
+/** `uuid` names a prompt, so that its files can be taken back. */
+function userLine(content: Block[], { sessionId = "" }: HostState, uuid?: string): { rec: unknown } {
+  const named = uuid === undefined ? {} : { uuid };
+  return { rec: { type: "user", ...named, session_id: sessionId, message: { role: "user", content }, parent_tool_use_id: null } };
 }
 
 /**

@@ -27,6 +27,7 @@ export const requests = {
   reload_plugins: request("reload_plugins", {}),
   reload_skills: request("reload_skills", {}),
   list_models: request("list_models", {}),
+  rewind_files: request("rewind_files", { user_message_id: text, dry_run: v.nullish(v.boolean()) }),
   stop_task: request("stop_task", { task_id: text }),
 } as const;
 export type RequestName = keyof typeof requests;
@@ -48,6 +49,7 @@ const HostRequest = controlRequest(
     requests.reload_plugins,
     requests.reload_skills,
     requests.list_models,
+    requests.rewind_files,
     requests.stop_task,
   ]),
 );

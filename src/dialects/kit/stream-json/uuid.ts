@@ -3,6 +3,12 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: unknown): text is string {
+  return typeof text === "string" && UUID.test(text);
+}
+
 /** An id that is not a ULID stays unchanged. The low bits, which differ between ids of the same millisecond, are kept. */
 export function uuidOf(id: string): string {
   if (!ULID.test(id)) return id;

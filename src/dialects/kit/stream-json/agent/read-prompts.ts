@@ -7,17 +7,20 @@ import type { Given, Prompt } from "../wire.js";
 
 type Addressed = Pick<AnySession, "env" | "session" | "sessionId">;
 
+/** The id of the turn that a prompt begins, by the id of its op. */
+export type TurnId = (op: string) => string;
+
 /** A prompt, or the problem with it. */
-export function askedBy({ message }: Prompt, state: Addressed): Asked {
+export function askedBy({ message }: Prompt, state: Addressed, turnId: TurnId): Asked {
   const parts = partsOf(message.content);
   if (parts.every((part) => part.type === "text" && part.text.trim() === "")) return { outcome: { problem: "The message is empty" } };
-  return askedWith(parts, state);
+  return askedWith(parts, state, turnId);
 }
 
 /** Text that begins with a slash may be a command; an unknown command is a prompt. */
-function askedWith(parts: Part[], state: Addressed): Asked {
+function askedWith(parts: Part[], state: Addressed, turnId: TurnId): Asked {
   const head = address(state);
-  const plain: OpOf<"turn.prompt"> = { type: "turn.prompt", ...head, turn: head.id, parts, mentions: true };
+  const plain: OpOf<"turn.prompt"> = { type: "turn.prompt", ...head, turn: turnId(head.id), parts, mentions: true };
   const command = parts.length === 1 && parts[0]?.type === "text" ? commandIn(parts[0].text) : undefined;
   return command === undefined ? { op: plain } : { op: { ...plain, command }, plain };
 }

@@ -69,7 +69,7 @@ export function streamJsonAgent<Request extends { subtype: string }, Pending ext
     if ("response" in said) return answered(said.response);
     if ("cancels" in said) return cancelled(said.cancels);
     if ("quiet" in said) return NOTHING;
-    const asked = askedBy(said.prompt, state);
+    const asked = askedBy(said.prompt, state, (op) => wire.turnId?.(said.prompt, op) ?? op);
     return ask(wire.keepsPrompts?.() === true ? { ...asked, said: said.prompt } : asked, wire);
   }
 

@@ -6,7 +6,7 @@ import type { Launch } from "../../../../core/wire.js";
 import type { Out, Step } from "../../../dialect.js";
 import type { AgentSession, Control, Outcome } from "./session.js";
 import type { Refused } from "./read-host-lines.js";
-import type { HostResponse } from "../wire.js";
+import type { HostResponse, Prompt } from "../wire.js";
 
 /** Events that become lines of a turn, or around one. */
 export type TurnEvent = Exclude<
@@ -31,6 +31,8 @@ export interface AgentWire<Request extends { subtype: string }, Pending extends 
   refuse(asked: Pending, fault: Fault): Out;
 
   // --- lines ---
+  /** The id of the turn that a prompt begins; that of its op without this. */
+  turnId?(prompt: Prompt, op: string): string;
   /** The lines of prompts are kept until their turns begin. */
   keepsPrompts?(): boolean;
   /** The answer to an unreadable line; `ignored` is the answer to an unknown one. */

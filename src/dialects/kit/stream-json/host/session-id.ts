@@ -1,9 +1,7 @@
 /** The id of a session that a driven agent opens: the wire takes UUIDs, and its opener names a new session, as in the SDKs. */
 import type { OpOf } from "../../../../core/op.js";
 import type { SideEnv } from "../../../dialect.js";
-import { uuidOf } from "../uuid.js";
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+import { isUuid, uuidOf } from "../uuid.js";
 
 /** A stored session keeps its id. */
 export function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
@@ -11,10 +9,10 @@ export function sessionIdOf(op: OpOf<"session.open">, env: SideEnv): string {
 }
 
 export function newSessionId(wanted: string | undefined, env: SideEnv): string {
-  if (wanted !== undefined && UUID.test(wanted)) return wanted;
+  if (isUuid(wanted)) return wanted;
   const made = uuidOf(env.stamp().id);
   // SDKs use UUIDs of version 4, and some agents take no later version.
-  return UUID.test(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
+  return isUuid(made) ? `${made.slice(0, 14)}4${made.slice(15)}` : made;
 }
 
 /** Only the agent knows its latest session. */
