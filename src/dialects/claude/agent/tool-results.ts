@@ -12,7 +12,7 @@ export interface EndedCall {
   output: readonly Part[];
 }
 
-/** What is known beside the call. */
+/** The surroundings of the call that its result does not tell. */
 export interface Around {
   cwd: string;
   /** Milliseconds that the call took. */
