@@ -3,10 +3,10 @@ import * as v from "valibot";
 import type { Known } from "./values/without-index-signature.js";
 
 /**
- * When the agent asks before it acts: `default` before anything that is not allowed, `auto_edit` not before edits, `plan` only reads, `yolo`
- * never asks.
+ * When the agent asks before it acts: `default` before anything that is not allowed, `auto_edit` not before edits, `sandboxed` nor before
+ * commands in a sandbox, `plan` only reads, `yolo` never asks.
  */
-export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo"]);
+export const Mode = v.picklist(["default", "auto_edit", "plan", "yolo", "sandboxed"]);
 export type Mode = v.InferOutput<typeof Mode>;
 
 /** How much a model thinks before it answers. */

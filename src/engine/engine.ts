@@ -1,6 +1,7 @@
 /** The engine as an Agent: it routes ops to sessions and puts their events, stamped, into one bounded queue. */
 import type { Agent } from "../core/agent.js";
 import { SessionConfig, type McpServer } from "../core/config.js";
+import { needsSandbox } from "../core/modes.js";
 import { messageOf, ParleyError, toFault, type Fault } from "../core/errors.js";
 import type { Event } from "../core/event.js";
 import { mintId } from "../core/ids.js";
@@ -281,6 +282,7 @@ export function createEngine(options: EngineOptions): Agent {
     session.recover();
     if (problem !== undefined) session.events.warn(problem, "permissions");
     if (missing !== undefined) session.events.warn(missing, "sandbox");
+    else if (needsSandbox(config.mode ?? "default") && workspace.sandbox === undefined) session.events.warn(SANDBOX_OFF, "sandbox");
     const replay =
       op.after === undefined || stored === undefined ? undefined : await missedEvents(op.after.seq, stored.session, await openStore());
     sessions.set(op.session, session);
@@ -371,6 +373,9 @@ export function createEngine(options: EngineOptions): Agent {
     return safe.type === "reply" ? events.pushControl(safe, safe.to) : events.push(safe);
   }
 }
+
+const SANDBOX_OFF =
+  "The mode sandboxed asks about every command, because the sandbox is off: --sandbox auto, or sandbox.mode in the config";
 
 function weigh(event: Event): number {
   const size = event.type === "text.delta" || event.type === "thinking.delta" ? event.text.length + 160 : roughSize(event);

@@ -69,7 +69,7 @@ describe("a value that is not allowed", () => {
     ["maxTurns: many", '1:11: maxTurns must be a whole number from 1, not "many"'],
     ["maxTurns: 0", "1:11: maxTurns must be a whole number from 1, not 0"],
     ["maxTurns: 1.5", "1:11: maxTurns must be a whole number from 1, not 1.5"],
-    ["approval: yollo", '1:11: approval must be one of default, auto_edit, plan, yolo, not "yollo"'],
+    ["approval: yollo", '1:11: approval must be one of default, auto_edit, plan, yolo, sandboxed, not "yollo"'],
     ["thinking: true", "1:11: thinking must be one of disabled, enabled, low, medium, high, deep, max, off, not true"],
     ["model:", "1:1: model is empty; it must be a text"],
     ["model: ''", '1:8: model must be a text that is not empty, not ""'],
@@ -135,7 +135,7 @@ test("all problems are listed, in the order of the file", () => {
     "5:3: unknown key 'foo' in limits; known here: contextTokens, lineBytes, approvalSeconds, connectSeconds, firstByteSeconds, idleSeconds, retries, retrySeconds, outputChars, nesting, answerMiB, memoryMiB, stuckSeconds",
     "7:5: unknown key 'deyn' in rules[0]; did you mean 'deny'?",
     "8:5: rules[1] must have exactly one of deny, ask and allow",
-    '9:11: approval must be one of default, auto_edit, plan, yolo, not "no"',
+    '9:11: approval must be one of default, auto_edit, plan, yolo, sandboxed, not "no"',
   ]);
 });
 

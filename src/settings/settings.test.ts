@@ -196,7 +196,7 @@ describe("which source counts", () => {
         "  flag --max-turns must be a whole number from 1, not 0",
         "  flag --workspace is empty; name a folder or leave it out",
         "  flag --thinking must be one of disabled, enabled, low, medium, high, deep, max, off, not 'hard'",
-        "  flag --approval-mode must be one of default, auto_edit, plan, yolo, not 'wild'",
+        "  flag --approval-mode must be one of default, auto_edit, plan, yolo, sandboxed, not 'wild'",
         "  flag --auto-approve and the approval mode 'wild' contradict each other; give one of them",
       ].join("\n"),
     );

@@ -196,7 +196,7 @@ export const TABLE = {
     flag: { name: "approval-mode", value: "MODE", as: "choice" },
     session: "mode",
     preset: "default",
-    doc: "which calls run unasked; auto-edit is auto_edit",
+    doc: "which calls run unasked; auto-edit is auto_edit; sandboxed: edits, and commands in the sandbox",
   },
   capabilities: {
     schema: texts,

@@ -239,7 +239,7 @@ describe("flags", () => {
       ["-o", "json", "-p", "x", "--channel=SDK", "--approval-mode", "sometimes"],
       "one of plan, default, auto-edit, auto, yolo, not 'sometimes'",
     ],
-    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of default, auto_edit, plan, yolo, not 'sometimes'"],
+    [["-o", "json", "-p", "x", "--approval-mode", "sometimes"], "one of default, auto_edit, plan, yolo, sandboxed, not 'sometimes'"],
     [
       ["-o", "json", "-p", "x", "--max-session-turns", "x"],
       "--max-session-turns must be a whole number from 1, or -1 for no limit, not 'x'",

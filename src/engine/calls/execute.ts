@@ -98,7 +98,7 @@ async function permission(
   asking?.endApproval(turn.signal.aborted ? { decision: "void" } : given);
   if (given.decision === "deny") return { denied: given.reason ?? "" };
   // A yes to a call that is always asked about covers this call alone.
-  if (item.tool.asksAlways !== true) await grant(turn, item, given);
+  if (item.tool.asksAlways !== true && item.judged.needs === undefined) await grant(turn, item, given);
   // Arguments that come back as shown are unchanged: the host saw masks in place of secrets.
   if (given.args === undefined || sameJson(given.args, turn.session.redactor.value(item.judged.args)))
     return { ...unchanged, answer: given };

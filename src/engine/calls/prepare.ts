@@ -10,6 +10,7 @@ import type { ModelCall } from "../models/model.js";
 import type { CallPath } from "../permissions/path-pattern.js";
 import type { JudgedCall, Verdict } from "../permissions/permissions.js";
 import type { EquivalentCall as JudgedEquivalent } from "../permissions/ruled-call.js";
+import type { Needs } from "../sandbox/sandbox.js";
 import type { SessionServices } from "../session/services.js";
 import type { EquivalentCall, Tool } from "../tools/tool.js";
 import type { Turn } from "../turn/turn.js";
@@ -106,8 +107,11 @@ export async function judgedCall(
   args: Record<string, unknown>,
   shell?: Turn["shell"],
 ): Promise<JudgedCall> {
-  const places = await Promise.all(tool.paths(args).map(({ path }) => workspace.resolve(path)));
+  const named = tool.paths(args);
+  const places = await Promise.all(named.map(({ path }) => workspace.resolve(path)));
   const equivalents = tool.equivalents?.(args) ?? [];
+  const needs = workspace.sandbox === undefined ? undefined : tool.needs?.(args);
+  const written = places.filter((_, at) => named[at]?.write === true).map(({ path }) => path);
   return {
     tool: tool.name,
     wholeName: tool.wholeName?.(args),
@@ -118,11 +122,22 @@ export async function judgedCall(
     // The title is redacted before it is cut to a line: half a secret would not be found.
     title: tool.title(redactor.value(args)),
     outside: places.find(({ inside, path }) => !inside && !(tool.category === "info" && outputs?.has(path) === true))?.path,
-    ...(tool.name === "Bash" && { folder: places[0]?.path ?? shell?.folder ?? workspace.root }),
+    ...(tool.confined === true &&
+      workspace.sandbox !== undefined && { confined: needs?.outside !== true, needs: needsText(needs, written) }),
+    ...(tool.name === "Bash" && {
+      folder: (typeof args["workdir"] === "string" ? places[0]?.path : undefined) ?? shell?.folder ?? workspace.root,
+    }),
     hosted: tool.hosted === true,
     grants: tool.grants?.(args) ?? [],
     asksAlways: tool.asksAlways === true,
   };
+}
+
+/** The words of a question about a call that needs more than the sandbox gives. */
+function needsText(needs: Pick<Needs, "network" | "outside"> = {}, written: readonly string[]): string | undefined {
+  if (needs.outside === true) return "to run outside the sandbox";
+  const words = [...(needs.network === true ? ["the network"] : []), ...written.map((path) => `to write to ${path}`)];
+  return words.length === 0 ? undefined : words.join(" and ");
 }
 
 export function callPath({ root }: Pick<Workspace, "root">, { path, inside, named }: Awaited<ReturnType<Workspace["resolve"]>>): CallPath {

@@ -1,6 +1,6 @@
 /** Judges calls: a call runs, is denied, or is asked about. Deny beats ask beats allow, in every mode. */
 import type { Mode } from "../../core/config.js";
-import { isForbidden, isUnbounded, runsUnasked } from "../../core/modes.js";
+import { isForbidden, isUnbounded, runsConfined, runsUnasked } from "../../core/modes.js";
 import type { PrefixGrant } from "./grants/prefix-grants.js";
 import { SessionGrants } from "./grants/session-grants.js";
 import type { CallPath } from "./path-pattern.js";
@@ -24,6 +24,10 @@ export interface JudgedCall extends RuledCall {
   hosted: boolean;
   /** Rules for the calls that run unasked once this call has run. */
   grants: readonly string[];
+  /** The call runs in a sandbox. */
+  confined?: boolean;
+  /** The call needs this beyond the sandbox: it is asked about in every mode. */
+  needs?: string | undefined;
   /** Only the host's own yes to this call lets it run. */
   asksAlways: boolean;
   /** The folder in which a command begins: absolute and real. */
@@ -82,6 +86,7 @@ export class Permissions {
     const verdict = limited?.decision === "deny" ? limited : await this.rules.judge(call);
     if (verdict.decision === "deny") return { decision: "deny", reason: `denied by the rule ${verdict.rule ?? "of the config"}` };
     if (call.asksAlways) return ask(call);
+    if (call.needs !== undefined) return ask(call, `it needs ${call.needs}`);
     const own = call.hosted ? undefined : await this.#protection.always(call);
     if (own !== undefined) return ask(call, `${reason(own)}; that is asked about in every mode`);
     if (verdict.decision === "ask") return ask(call, verdict.why ?? `the rule ${verdict.rule ?? "of the config"} asks`);
@@ -91,7 +96,7 @@ export class Permissions {
     if (edited !== undefined) return ask(call, reason(edited));
     const grants = call.grants.filter((rule) => !this.grants.ofSkills.has(rule));
     const lets = grants.length === 0 ? undefined : `lets ${grants.join(", ")} run unasked in this turn`;
-    if (lets === undefined && (this.#standing(call) || (await this.#granted(call)) || (await this.#reads(call))))
+    if (lets === undefined && (this.#confined(call) || this.#standing(call) || (await this.#granted(call)) || (await this.#reads(call))))
       return { decision: "allow" };
     const { grantFor } = await import("./grants/prefix-grants.js");
     const grant = await grantFor(call);
@@ -122,6 +127,10 @@ export class Permissions {
     if (await this.grants.cover(call)) return true;
     const verdicts = await Promise.all(this.forTurn.map((rules) => rules.judge(call)));
     return verdicts.some(({ decision }) => decision === "allow");
+  }
+
+  #confined({ confined, category }: JudgedCall): boolean {
+    return confined === true && runsConfined(this.mode, category);
   }
 
   /** If the config or the wire names the tools that run unasked, only these do. */

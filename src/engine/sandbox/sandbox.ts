@@ -22,6 +22,16 @@ export interface SandboxOptions {
   hide?: readonly string[];
 }
 
+/** The reach of one command beyond the boundary, after a yes to it. */
+export interface Needs {
+  /** No sandbox at all. */
+  outside?: boolean;
+  /** The network of the system. */
+  network?: boolean;
+  /** Further paths to write: absolute and real. */
+  write?: readonly string[];
+}
+
 /** The rest of the session's surroundings. */
 export type SandboxPlace = Pick<BoundarySources, "root" | "directories" | "home" | "userHome">;
 
@@ -69,14 +79,22 @@ export class Sandbox {
     return { inside: this.#system.name === "bubblewrap" ? "/tmp" : outside, outside };
   }
 
+  /** Words for the model about what its commands can do. */
+  get words(): string {
+    const { inside } = this.temp;
+    return `Commands run in a sandbox: they write only in the workspace and ${inside}, see no keys or logins, and have no network.`;
+  }
+
   /** The command line that runs a command behind the boundary. `cwd`: absolute and real. */
-  confine(argv: readonly string[], cwd: string): string[] {
+  confine(argv: readonly string[], cwd: string, { outside, network = false, write = [] }: Needs = {}): string[] {
+    if (outside === true) return [...argv];
     const { name, program } = this.#system;
-    const boundary = { ...this.#boundary, places: this.#boundary.places.filter(isThere) };
+    const further = write.map((path) => ({ path, access: "write" as const }));
+    const boundary = { ...this.#boundary, places: [...this.#boundary.places.filter(isThere), ...further] };
     const variables = { set: { TMPDIR: this.temp.inside }, unset: LEFT_OUT };
     if (name === "bubblewrap")
-      return bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork: false });
-    return [...seatbeltArgv(program, seatbeltProfile(boundary, this.temp.outside, "off"), variables), ...argv];
+      return bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork: network });
+    return [...seatbeltArgv(program, seatbeltProfile(boundary, this.temp.outside, network ? "all" : "off"), variables), ...argv];
   }
 
   /** Removes what was made for the sandbox. Nothing may run in it any more. */

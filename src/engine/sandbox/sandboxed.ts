@@ -17,7 +17,9 @@ export async function sandboxed(
         ...workspace,
         sandbox,
         exec: (request) =>
-          workspace.exec(request.confined === true ? { ...request, argv: sandbox.confine(request.argv, request.cwd ?? root) } : request),
+          workspace.exec(
+            request.confined === true ? { ...request, argv: sandbox.confine(request.argv, request.cwd ?? root, request.needs) } : request,
+          ),
       },
     };
   } catch (error) {

@@ -1,19 +1,24 @@
 /** The capabilities of a session, derived from its model and its config. Hosts offer their users only these. */
 import { Mode, type SessionConfig } from "../../core/config.js";
 import { ASKING_TOOLS, TOOL_NAMES } from "../../core/names.js";
+import { needsSandbox } from "../../core/modes.js";
 import type { Model } from "../models/model.js";
 import { toolExists } from "../permissions/tool-lists.js";
 
-export function sessionCapabilities(model: Model, config: SessionConfig, hasExtensions: boolean): Record<string, unknown> {
+export function sessionCapabilities(
+  model: Model,
+  config: SessionConfig,
+  has: { extensions: boolean; sandbox: boolean },
+): Record<string, unknown> {
   const { thinking, images, efforts, contextLimit, outputLimit } = model;
   return {
-    modes: [...Mode.options],
+    modes: Mode.options.filter((mode) => has.sandbox || !needsSandbox(mode)),
     approvals: true,
     steering: true,
-    mcp: hasExtensions,
+    mcp: has.extensions,
     catalog: true,
     hostTools: true,
-    tools: toolsOf(config, hasExtensions),
+    tools: toolsOf(config, has.extensions),
     thinking,
     images: config.images ?? images,
     ...(efforts !== undefined && { efforts }),

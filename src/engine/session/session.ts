@@ -311,7 +311,10 @@ export class Session implements SessionServices {
 
   /** The session as the host sees it. */
   #description(): SessionDescription {
-    const capabilities = sessionCapabilities(this.settings.model, this.config, this.engine.extensions !== undefined);
+    const capabilities = sessionCapabilities(this.settings.model, this.config, {
+      extensions: this.engine.extensions !== undefined,
+      sandbox: this.workspace.sandbox !== undefined,
+    });
     return { ...this.events.identity, config: this.config, capabilities };
   }
 

@@ -219,11 +219,11 @@ export class TurnQueue {
 
   /** The tools and extensions of a prompt. `known` also has the names of tools that lists remove. */
   async #toolsOf(turn: Turn): Promise<TurnTools> {
-    const { extensions, hostRequests, answerSeconds } = this.#session;
+    const { extensions, hostRequests, answerSeconds, workspace } = this.#session;
     const [{ toolbox, toolNames }, around] = await Promise.all([this.load(), extensions.forTurn(turn.signal)]);
     const config = withTools(turn.config, turn.prompt);
     const host = { requests: hostRequests, emit: turn.emit, seconds: answerSeconds };
-    return { around, tools: toolbox(config, host, around.tools), known: () => toolNames(config, around.tools) };
+    return { around, tools: toolbox(config, host, around.tools, workspace.sandbox?.words), known: () => toolNames(config, around.tools) };
   }
 
   async #work(turn: Turn, span: TracedSpan | undefined): Promise<TurnEnd> {

@@ -7,6 +7,7 @@ import type { Redactor } from "../../core/secrets/redact.js";
 import type { WebAnswer } from "../models/model.js";
 import type { SubAgent } from "../turn/sub-agents/built-in-agents.js";
 import type { Trace } from "../trace/trace.js";
+import type { Needs } from "../sandbox/sandbox.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { AgentShell } from "./shell/agent-shell.js";
 import type { OutputFiles } from "./shell/output-files.js";
@@ -110,6 +111,10 @@ export interface Tool {
   preview?(args: Record<string, unknown>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   /** Paths that the call names, as given; `write` ones are kept in order. */
   paths(args: Record<string, unknown>): { path: string; write: boolean }[];
+  /** The call runs in the workspace's sandbox, if it has one. */
+  readonly confined?: true;
+  /** The needs of the call beyond the sandbox; the paths are those that it says it will write. */
+  needs?(args: Record<string, unknown>): Pick<Needs, "network" | "outside"> | undefined;
   /** Rules for calls that may run unasked after this call has run. The host is asked about this call because of them. */
   grants?(args: Record<string, unknown>): readonly string[];
   /** Runs the tool. Call it only with arguments that have no problem. An error that it throws becomes a failed result. */
@@ -124,11 +129,13 @@ interface ToolDefinition<S extends ArgsSchema> {
   access: Access;
   asksAlways?: true;
   endsItself?: true;
+  confined?: true;
   description: string;
   args: S;
   wholeName?(args: Record<string, unknown>): string | undefined;
   standsFor?: readonly string[];
   equivalents?(args: v.InferOutput<S>): readonly EquivalentCall[];
+  needs?(args: v.InferOutput<S>): Pick<Needs, "network" | "outside">;
   title(args: v.InferOutput<S>): string;
   preview?(args: v.InferOutput<S>, workspace: Workspace, redactor: Redactor): Promise<Part[]>;
   paths?(args: v.InferOutput<S>): { path: string; write: boolean }[];
@@ -136,7 +143,7 @@ interface ToolDefinition<S extends ArgsSchema> {
 }
 
 export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>): Tool {
-  const { args: schema, preview, equivalents, ...rest } = definition;
+  const { args: schema, preview, equivalents, needs, ...rest } = definition;
   let parameters: Promise<Record<string, unknown>> | undefined;
   return {
     ...rest,
@@ -154,6 +161,7 @@ export function defineTool<S extends ArgsSchema>(definition: ToolDefinition<S>):
     ...(equivalents !== undefined && {
       equivalents: (args: Record<string, unknown>) => parsed(schema, args, (known) => equivalents(known), []),
     }),
+    ...(needs !== undefined && { needs: (args: Record<string, unknown>) => parsed(schema, args, needs, undefined) }),
     title: (args) => parsed(schema, args, definition.title, ""),
     ...(preview !== undefined && {
       preview: (args: Record<string, unknown>, workspace: Workspace, redactor: Redactor) =>

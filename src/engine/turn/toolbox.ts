@@ -9,6 +9,7 @@ import { toolExists } from "../permissions/tool-lists.js";
 import { askUserTool } from "../tools/ask-user.js";
 import { exitPlan } from "../tools/exit-plan.js";
 import { builtinTools } from "../tools/index.js";
+import { bashWith } from "../tools/shell/bash.js";
 import { textResult, type Tool, type ToolResult } from "../tools/tool.js";
 
 export interface HostLine {
@@ -17,10 +18,14 @@ export interface HostLine {
   seconds: number;
 }
 
-/** `own` holds the tools of the session's extensions; a tool with the name of ours replaces ours. */
-export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[]): Map<string, Tool> {
+/**
+ * `own` holds the tools of the session's extensions; a tool with the name of ours replaces ours. `sandbox`: words about the sandbox of its
+ * commands.
+ */
+export function toolbox(config: SessionConfig, host: HostLine, own: readonly Tool[], sandbox?: string): Map<string, Tool> {
   const tools = [
     ...builtinTools,
+    ...(sandbox === undefined ? [] : [bashWith(sandbox)]),
     exitPlan,
     ...asking(config, host),
     ...own,

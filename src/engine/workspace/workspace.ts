@@ -4,7 +4,7 @@
  * to the file system themselves.
  */
 
-import type { Sandbox } from "../sandbox/sandbox.js";
+import type { Needs, Sandbox } from "../sandbox/sandbox.js";
 
 interface Place {
   /** Absolute, every link resolved as far as the path exists. */
@@ -39,6 +39,8 @@ export interface ExecRequest {
   leftovers?: boolean;
   /** The command runs in the workspace's sandbox, if it has one. */
   confined?: boolean;
+  /** The reach of a confined command beyond its sandbox. */
+  needs?: Needs | undefined;
   /** The command starts no other process, so none need be looked for. */
   isAlone?: boolean;
 }

@@ -1,5 +1,6 @@
 /** Modes and options of a session, as the client lets its user choose them. */
 import { Mode, Thinking, type SessionConfig } from "../../../core/config.js";
+import { needsSandbox } from "../../../core/modes.js";
 import type { ConfigOption, ModeState } from "../wire/sessions.js";
 import type { ClientSession } from "./state.js";
 import * as v from "valibot";
@@ -7,13 +8,15 @@ import * as v from "valibot";
 const MODES: Readonly<Record<Mode, { name: string; description: string }>> = {
   default: { name: "Default", description: "Asks before it changes files or runs commands" },
   auto_edit: { name: "Auto edit", description: "Edits files of the workspace unasked, asks before it runs commands" },
+  sandboxed: { name: "Sandboxed", description: "Edits files of the workspace and runs commands in the sandbox unasked" },
   plan: { name: "Plan", description: "Reads and plans; changes nothing" },
   yolo: { name: "Yolo", description: "Runs everything unasked, but for what its rules and its own home protect" },
 };
 
 export function modesOf({ config, capabilities }: ClientSession): ModeState {
   const offered = capabilities["modes"];
-  const isOffered = (mode: Mode): boolean => !Array.isArray(offered) || offered.includes(mode) || mode === currentMode(config);
+  const isOffered = (mode: Mode): boolean =>
+    (Array.isArray(offered) ? offered.includes(mode) : !needsSandbox(mode)) || mode === currentMode(config);
   return {
     currentModeId: currentMode(config),
     availableModes: Mode.options.filter(isOffered).map((id) => ({ id, ...MODES[id] })),

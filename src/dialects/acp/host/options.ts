@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<Mode, readonly string[]>> = {
   default: ["default", "ask", "manual", "readonly", "untrusted", "suggest"],
   // Modes that also run commands unasked are not listed: without an exact match our side allows the edits.
   auto_edit: ["autoedit", "acceptedits"],
+  sandboxed: ["sandboxed"],
   plan: ["plan", "architect"],
   yolo: ["yolo", "bypasspermissions", "agentfullaccess", "fullaccess", "dangerfullaccess", "allowall"],
 };
@@ -118,6 +119,7 @@ export function chooseMode(session: DrivenSession, wanted: Mode | undefined): Mo
     case "default":
       return { choose: select(wanted), warning: "has no mode that asks before it acts, and may do things unasked" };
     case "auto_edit":
+    case "sandboxed":
     case "yolo":
       return { choose: select("default"), answered: wanted };
     default:

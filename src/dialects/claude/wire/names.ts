@@ -43,6 +43,7 @@ export function modeNamed(name: string): Mode | undefined {
 const WIRE_MODES: Readonly<Record<Mode, string>> = {
   default: "default",
   auto_edit: "acceptEdits",
+  sandboxed: "acceptEdits",
   plan: "plan",
   yolo: "bypassPermissions",
 };

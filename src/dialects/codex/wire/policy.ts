@@ -42,7 +42,7 @@ export function policyOf(mode: Mode | undefined): Policy {
 /** The policy that a client of ours sees. */
 export function shownPolicy(mode: Mode | undefined, never: boolean): Policy {
   const policy = policyOf(mode);
-  if (mode === "auto_edit") return { ...policy, approvalPolicy: never ? "never" : "on-request" };
+  if (mode === "auto_edit" || mode === "sandboxed") return { ...policy, approvalPolicy: never ? "never" : "on-request" };
   if (mode === "default" || mode === undefined) return { approvalPolicy: never ? "never" : "untrusted", sandbox: "read-only" };
   return policy;
 }

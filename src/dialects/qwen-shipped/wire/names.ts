@@ -39,5 +39,5 @@ export function modeNamed(name: string): Mode | undefined {
 }
 
 export function wireMode(mode: Mode = "default"): string {
-  return mode === "auto_edit" ? "auto-edit" : mode;
+  return mode === "auto_edit" || mode === "sandboxed" ? "auto-edit" : mode;
 }

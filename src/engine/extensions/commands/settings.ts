@@ -2,6 +2,7 @@
 import { Mode } from "../../../core/config.js";
 import { ParleyError, toFault } from "../../../core/errors.js";
 import { ownerOfModel, PROVIDERS } from "../../../core/providers/providers.js";
+import { needsSandbox } from "../../../core/modes.js";
 import type { CommandContext } from "./builtins.js";
 import { hintAt, message, suggestion, usageFault, withoutArguments, type Command } from "./command.js";
 
@@ -55,23 +56,25 @@ function knownModels({ control, env, models }: Context): string[] {
 const MODES: Record<Mode, string> = {
   default: "asks before anything that is not read-only or allowed",
   auto_edit: "edits without asking, asks before commands",
+  sandboxed: "edits and commands in the sandbox without asking, asks before other commands",
   plan: "only reads, and presents a plan",
   yolo: "never asks",
 };
 
 export function modeCommand({ control }: Pick<Context, "control">): Command {
+  const offered = (): Mode[] => Mode.options.filter((mode) => control.session.workspace.sandbox !== undefined || !needsSandbox(mode));
   return {
     name: "mode",
     description: "Shows when the agent asks before it acts, or changes that",
-    argumentHint: `[${Mode.options.join(" | ")}]`,
+    argumentHint: `[${offered().join(" | ")}]`,
     source: "builtin",
     immediate: withoutArguments,
-    complete: async () => Mode.options.map((mode) => suggestion(mode, MODES[mode])),
+    complete: async () => offered().map((mode) => suggestion(mode, MODES[mode])),
     async run(args) {
       const name = args.trim();
       const current = control.config().mode ?? "default";
       if (name === "") {
-        const choices = Mode.options.map((value) => ({ value, description: MODES[value], current: value === current }));
+        const choices = offered().map((value) => ({ value, description: MODES[value], current: value === current }));
         return { type: "dialog", dialog: "mode", text: `The mode is ${current}: ${MODES[current]}`, choices };
       }
       const mode = Mode.options.find((option) => option === name);

@@ -12,8 +12,9 @@ import { KEPT_OUTPUT } from "./background-log.js";
 import type { FolderMark, OutputFile } from "./output-files.js";
 import { progressOf } from "./progress.js";
 import { failure } from "../files/text-file.js";
+import { toolError } from "../../workspace/local-files.js";
 import { oneLine } from "../title.js";
-import { defineTool, textResult, type ToolContext, type ToolResult } from "../tool.js";
+import { defineTool, textResult, type Tool, type ToolContext, type ToolResult } from "../tool.js";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -21,53 +22,110 @@ const TITLE_CHARS = 80;
 /** Characters of a result reserved for our own words: the exit code, the file, the folder. Small results keep a third for output. */
 const NOTES_CHARS = 500;
 
-export const bash = defineTool({
-  name: "Bash",
-  category: "exec",
-  access: "exclusive",
-  description:
-    "Runs a shell command and returns its exit code and output. Each call is a new shell without input; it begins in workdir, or else where " +
-    "the cd of an earlier answer's command has ended inside the workspace (first in its root). " +
-    `A command that runs longer than timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most) goes on in the ` +
-    "background. With background true it does so at once, and takes input: use it for servers and for programs that ask. BashOutput reads on, " +
-    `writes input or ends it, and you are told when it ends. Output that is cut is whole in a file (the newest ${KEPT_OUTPUT} at least). ` +
-    "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.",
-  args: v.object({
-    command: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The command.")),
-    workdir: v.optional(
-      v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The folder to run it in, from the workspace's root.")),
-    ),
-    timeout: v.optional(
-      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS), v.description("Time limit in milliseconds.")),
-    ),
-    background: v.optional(v.pipe(v.boolean(), v.description("Return at once and let it run until the session ends."))),
-    description: v.optional(v.pipe(v.string(), v.description("What the command does, in a few words."))),
-  }),
-  title: (args) => `Execute: ${oneLine(args.command, TITLE_CHARS)}`,
-  paths: ({ workdir }) => (workdir === undefined ? [] : [{ path: workdir, write: false }]),
-  async run({ command, workdir, background, timeout = DEFAULT_TIMEOUT_MS }, context) {
-    const place = workdir === undefined ? { cwd: context.folder, lasts: true } : { cwd: await context.locate(workdir), lasts: false };
-    const file = context.outputs.file(roomFor(context));
-    try {
-      return background === true
-        ? await runInBackground(command, place.cwd, file, context)
-        : await runToEnd(command, { ...place, timeout, file }, context);
-    } catch (error) {
-      file.close();
-      throw error;
-    }
-  },
-});
+const DESCRIPTION =
+  "Runs a shell command and returns its exit code and output. Each call is a new shell without input; it begins in workdir, or else where " +
+  "the cd of an earlier answer's command has ended inside the workspace (first in its root). " +
+  `A command that runs longer than timeout milliseconds (${DEFAULT_TIMEOUT_MS} unless given, ${MAX_TIMEOUT_MS} at most) goes on in the ` +
+  "background. With background true it does so at once, and takes input: use it for servers and for programs that ask. BashOutput reads on, " +
+  `writes input or ends it, and you are told when it ends. Output that is cut is whole in a file (the newest ${KEPT_OUTPUT} at least). ` +
+  "Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.";
 
-interface Foreground {
+const ARGS = {
+  command: v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The command.")),
+  workdir: v.optional(
+    v.pipe(v.string(), v.regex(/\S/, "must not be empty"), v.description("The folder to run it in, from the workspace's root.")),
+  ),
+  timeout: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIMEOUT_MS), v.description("Time limit in milliseconds.")),
+  ),
+  background: v.optional(v.pipe(v.boolean(), v.description("Return at once and let it run until the session ends."))),
+  description: v.optional(v.pipe(v.string(), v.description("What the command does, in a few words."))),
+};
+
+const Needs = v.array(v.pipe(v.string(), v.regex(/^(?:network$|outside$|[/~.])/, "must be network, outside or a path")));
+
+const NEEDS = {
+  needs: v.optional(
+    v.pipe(
+      Needs,
+      v.description('What it needs beyond the sandbox: "network", a file or folder to write (it must exist), or "outside" for no sandbox.'),
+    ),
+  ),
+};
+
+export const bash = bashWith(undefined);
+
+/** With a sandbox, a command can say what it needs beyond it. `words` are about the sandbox, for the model. */
+export function bashWith(words: string | undefined): Tool {
+  return defineTool({
+    name: "Bash",
+    category: "exec",
+    access: "exclusive",
+    confined: true,
+    description: words === undefined ? DESCRIPTION : `${DESCRIPTION} ${words} ${ASKED}`,
+    args: v.object(words === undefined ? ARGS : { ...ARGS, ...NEEDS }),
+    needs: needed,
+    title: (args) => `Execute: ${oneLine(args.command, TITLE_CHARS)}`,
+    paths: ({ workdir, ...args }) => [
+      ...(workdir === undefined ? [] : [{ path: workdir, write: false }]),
+      ...needed(args).paths.map((path) => ({ path, write: true })),
+    ],
+    async run({ command, workdir, background, timeout = DEFAULT_TIMEOUT_MS, ...args }, context) {
+      const needs = await granted(args, context);
+      const place = workdir === undefined ? { cwd: context.folder, lasts: true } : { cwd: await context.locate(workdir), lasts: false };
+      const file = context.outputs.file(roomFor(context));
+      try {
+        return background === true
+          ? await runInBackground(command, { cwd: place.cwd, needs, file }, context)
+          : await runToEnd(command, { ...place, needs, timeout, file }, context);
+      } catch (error) {
+        file.close();
+        throw error;
+      }
+    },
+  });
+}
+
+const ASKED = "A command that must do more says so in needs, and the user is asked; try it without first.";
+
+interface Needed {
+  network: boolean;
+  outside: boolean;
+  paths: string[];
+}
+
+function needed(args: object): Needed {
+  const found = "needs" in args && v.is(Needs, args.needs) ? args.needs : [];
+  const paths = found.filter((need) => need !== "network" && need !== "outside");
+  return { network: found.includes("network"), outside: found.includes("outside"), paths };
+}
+
+/** The needs of a call that got a yes, with the paths that were judged. */
+async function granted(args: object, context: ToolContext): Promise<Granted> {
+  const { paths, ...needs } = needed(args);
+  const write = await Promise.all(paths.map((path) => context.locate(path)));
+  for (const path of write) {
+    if ((await context.workspace.info(path)) === null)
+      throw toolError(`needs: ${path} does not exist; name the folder that it is to be in`);
+  }
+  return { ...needs, write };
+}
+
+type Granted = NonNullable<ExecRequest["needs"]>;
+
+interface Place {
   cwd: string | undefined;
-  /** The folder in which a command ends is the start folder of the next one. */
-  lasts: boolean;
-  timeout: number;
+  needs: Granted;
   file: OutputFile;
 }
 
-async function runToEnd(command: string, { cwd, lasts, timeout, file }: Foreground, context: ToolContext): Promise<ToolResult> {
+interface Foreground extends Place {
+  /** The folder in which a command ends is the start folder of the next one. */
+  lasts: boolean;
+  timeout: number;
+}
+
+async function runToEnd(command: string, { cwd, needs, lasts, timeout, file }: Foreground, context: ToolContext): Promise<ToolResult> {
   const output = { stdout: new OutputBuffer(context.outputChars), stderr: new OutputBuffer(context.outputChars) };
   const progress = progressOf((text, channel) => context.progress(text, channel));
   const safe = { stdout: context.redactor.stream(), stderr: context.redactor.stream() };
@@ -82,10 +140,11 @@ async function runToEnd(command: string, { cwd, lasts, timeout, file }: Foregrou
   const flush = (): void => {
     for (const channel of ["stdout", "stderr"] as const) tell(channel, safe[channel].flush());
   };
-  const mark = lasts && CHANGES_FOLDER.test(command) ? context.outputs.mark() : undefined;
+  const mark = lasts && needs.outside !== true && CHANGES_FOLDER.test(command) ? context.outputs.mark() : undefined;
   const running = await startShell(context, {
     args: () => ["-c", mark === undefined ? command : `trap 'command pwd -P >"${mark.inside}"' EXIT; ${command}`],
     onOutput: (channel, text) => tell(channel, safe[channel].push(text)),
+    needs,
     ...(cwd !== undefined && { cwd }),
   });
   void running.exited.then(flush);
@@ -117,7 +176,7 @@ async function runToEnd(command: string, { cwd, lasts, timeout, file }: Foregrou
   return terminal([`Exit code: ${exitCode}${killed}`, ...folder, ...whole, ...outputSections(output, context)], exitCode);
 }
 
-async function runInBackground(command: string, cwd: string | undefined, file: OutputFile, context: ToolContext): Promise<ToolResult> {
+async function runInBackground(command: string, { cwd, needs, file }: Place, context: ToolContext): Promise<ToolResult> {
   const safe = context.redactor.stream();
   let early = "";
   let started: BackgroundCommand | undefined;
@@ -134,6 +193,7 @@ async function runInBackground(command: string, cwd: string | undefined, file: O
     onOutput: (_, text) => push(safe.push(text)),
     leftovers: true,
     interactive: true,
+    needs,
     ...(cwd !== undefined && { cwd }),
   });
   void running.exited.then(() => push(safe.flush()));
@@ -190,7 +250,7 @@ const MAX_PATH_BYTES = 4096;
 
 // The shell
 
-interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers" | "interactive" | "cwd"> {
+interface ShellRequest extends Pick<ExecRequest, "onOutput" | "leftovers" | "interactive" | "cwd" | "needs"> {
   args(shell: string): string[];
 }
 
