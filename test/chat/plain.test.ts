@@ -68,6 +68,25 @@ describe.skipIf(!hasTerminal)("TERM=dumb", () => {
     expect(pty.raw).not.toContain(ESCAPE);
   });
 
+  it("keeps the ends of long output, and has marks of ASCII only where the locale is not UTF-8", async () => {
+    const args = [
+      "--provider",
+      "rehearsal",
+      "--allowed-tools",
+      "Bash",
+      "--model",
+      script([{ call: bash("seq -f 'line %g' 50") }, { say: "Done." }]),
+    ];
+    const pty = terminal(args, { TERM: "dumb", LANG: "C" });
+    await pty.type("\n> ", "go\n");
+    await pty.type("Done.", "");
+    await pty.type("(completed;", "/quit\n");
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toMatch(/\* Bash seq[^]*\| line 6\r?\n.*\.\.\. 38 more lines\r?\n.*\| line 45[^]*\| line 50\r?\n/);
+    // oxlint-disable-next-line no-control-regex
+    expect(pty.raw).not.toMatch(/[^\u0000-\u007f]/);
+  });
+
   it("queues a line that is written during a turn, and is left with Ctrl-D", async () => {
     const pty = dumb([{ steps: [{ say: "Wait" }, { wait: "forever" }] }]);
     await pty.type("\n> ", "go\n");

@@ -130,3 +130,24 @@ describe("--events", () => {
     expect(event).toMatchObject(first);
   });
 });
+
+describe("calls on stderr", () => {
+  const calls = (env: Record<string, string>) =>
+    run(
+      ["-p", "go", "--auto-approve", ...scripted({ call: { tool: "Bash", args: { command: "seq -f 'line %g' 50" } } }, { say: "Done." })],
+      { env },
+    );
+
+  test("have the names of tools that rules know, and keep the ends of what they printed", async () => {
+    const { stderr } = await calls({ LANG: "C.UTF-8" });
+    expect(stderr).toContain("● Bash seq -f 'line %g' 50\n");
+    expect(stderr).toMatch(/ line 4\n {2}… 40 more lines\n {2}line 45\n[^]* line 50\n/);
+  });
+
+  test("have marks of ASCII where the locale is not UTF-8", async () => {
+    const { stderr } = await calls({ LANG: "C" });
+    expect(stderr).toContain("* Bash seq");
+    // oxlint-disable-next-line no-control-regex
+    expect(stderr).not.toMatch(/[^\u0000-\u007f]/);
+  });
+});

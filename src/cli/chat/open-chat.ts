@@ -33,7 +33,7 @@ async function viewFor(loaded: Loaded, env: Env): Promise<ChatView> {
   const looks = looksOf(env);
   if (env["TERM"] === "dumb") {
     const { PlainView } = await import("./plain-view.js");
-    return new PlainView({ colour: looks.colour, theme });
+    return new PlainView({ looks, theme });
   }
   const [{ TerminalView }, { ChatTerminal }, { PromptHistory }] = await Promise.all([
     import("./terminal/terminal-view.js"),

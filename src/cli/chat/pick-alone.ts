@@ -2,7 +2,7 @@
 import { askOnce } from "../command-line/ask-once.js";
 import { PlainQuestions } from "./plain-questions.js";
 import { Screen } from "./screen.js";
-import { looksOf } from "./theme.js";
+import { looksFor, looksOf } from "./theme.js";
 import type { Choice } from "./view.js";
 
 /** The value that the user picks; undefined where none is picked. Ctrl-C leaves. Standard output may be a pipe; the list is not for it. */
@@ -11,11 +11,10 @@ export async function pickAlone(
   choices: readonly Choice[],
   env: Record<string, string | undefined>,
 ): Promise<string | undefined> {
-  const looks = looksOf(env);
   if (env["TERM"] === "dumb" || !process.stdout.isTTY) {
-    const screen = new Screen({ answer: process.stderr, aside: process.stderr, colour: looks.colour });
+    const screen = new Screen({ answer: process.stderr, aside: process.stderr, looks: looksFor(process.stderr, env) });
     return new PlainQuestions(screen, askOnce).pick(title, choices, new AbortController().signal);
   }
   const { pickInList } = await import("./terminal/lone-picker.js");
-  return pickInList(title, choices, looks);
+  return pickInList(title, choices, looksOf(env));
 }

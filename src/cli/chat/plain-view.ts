@@ -26,7 +26,7 @@ export class PlainView implements ChatView {
   #typed = "";
   #resolveLeft: () => void = () => {};
 
-  constructor(options: Pick<ScreenOptions, "theme" | "colour">) {
+  constructor(options: Pick<ScreenOptions, "theme" | "looks">) {
     this.#screen = new Screen({ answer: process.stdout, aside: process.stdout, progress: true, ...options });
     this.#questions = new PlainQuestions(this.#screen, (question, signal) => this.#ask(question, signal));
     this.left = new Promise((resolve) => (this.#resolveLeft = resolve));

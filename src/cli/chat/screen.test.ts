@@ -8,7 +8,7 @@ const EVIL = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u202ed\u009be\r\nf\tg";
 function screen(isTTY: boolean, events: Event[]): string {
   let text = "";
   const sink = { isTTY, write: (piece: string) => void (text += piece) };
-  const view = new Screen({ answer: sink, aside: sink, colour: false });
+  const view = new Screen({ answer: sink, aside: sink, looks: { colour: false, unicode: true } });
   for (const event of events) view.show(event);
   return text;
 }

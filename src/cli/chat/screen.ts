@@ -3,8 +3,9 @@ import type { Part } from "../../core/content.js";
 import { plainText } from "../../core/content.js";
 import type { Event, EventOf, Usage } from "../../core/event.js";
 import { shown } from "../../core/text/terminal-text.js";
-import { Theme, type Role, type ThemeName } from "./theme.js";
-import { ToolLines } from "./tool-lines.js";
+import { callTitle } from "./call-title.js";
+import { inAscii, Theme, type Looks, type Role, type ThemeName } from "./theme.js";
+import { moreLines, ToolLines } from "./tool-lines.js";
 
 export interface Sink {
   write(text: string): unknown;
@@ -18,20 +19,20 @@ export interface ScreenOptions {
   answer: Sink;
   /** The sink of everything else; may be the same. */
   aside: Sink;
-  colour: boolean;
+  looks: Looks;
   theme?: ThemeName | undefined;
   /** Show the output of running tools. */
   progress?: boolean;
 }
 
-/** The most lines of a tool's output that are shown. */
-const OUTPUT_LINES = 12;
+/** The first and the last lines of a tool's output are shown, so many of each. */
+const END_LINES = 6;
 const DEFAULT_WIDTH = 80;
 
 export class Screen {
   readonly #options: ScreenOptions;
   readonly #titles = new Map<string, string>();
-  readonly #toolLines = new ToolLines(OUTPUT_LINES);
+  readonly #toolLines = new ToolLines(END_LINES);
   readonly #theme: Theme;
   /** Whether the last written character left a line open, by sink. */
   #midLine: Sink | undefined;
@@ -40,7 +41,7 @@ export class Screen {
 
   constructor(options: ScreenOptions) {
     this.#options = options;
-    this.#theme = new Theme({ colour: options.colour, unicode: true }, options.theme);
+    this.#theme = new Theme(options.looks, options.theme);
   }
 
   get theme(): ThemeName {
@@ -77,7 +78,7 @@ export class Screen {
         if (event.streamed !== true) this.#write(this.#options.aside, this.#dim(event.text));
         return this.#endLine();
       case "tool.requested":
-        this.#titles.set(event.call.id, shown(event.call.title ?? event.call.name, this.#options.aside));
+        this.#titles.set(event.call.id, shown(callTitle(event.call), this.#options.aside));
         return;
       case "tool.started":
         return this.line(`${this.#paint("accent", "●")} ${this.#titles.get(event.call) ?? event.call}`);
@@ -145,7 +146,8 @@ export class Screen {
   /** Writes a line of ours; `foreign` escapes others' words in it first. */
   line(text: string): void {
     this.#endLine();
-    this.#options.aside.write(`${text.replace(/^/gm, this.#inset)}\n`);
+    const inset = text.replace(/^/gm, this.#inset);
+    this.#options.aside.write(`${this.#theme.looks.unicode ? inset : inAscii(inset)}\n`);
   }
 
   foreign(text: string): string {
@@ -185,9 +187,8 @@ export class Screen {
     // The plan is shown in full, because the user approves it.
     if (part.type === "plan") return this.line(this.foreign(part.text.trimEnd().replace(/^/gm, "  ")));
     if (part.type !== "text" && part.type !== "terminal") return;
-    const lines = part.text.trimEnd().split("\n");
-    for (const line of lines.slice(0, OUTPUT_LINES)) this.line(failed ? this.#paint("error", `  ${line}`) : this.#dim(`  ${line}`));
-    if (lines.length > OUTPUT_LINES) this.line(this.#dim(`  … ${lines.length - OUTPUT_LINES} more lines`));
+    for (const line of endsOf(part.text.trimEnd().split("\n")))
+      this.line(failed ? this.#paint("error", `  ${line}`) : this.#dim(`  ${line}`));
   }
 
   #write(sink: Sink, text: string): void {
@@ -210,6 +211,11 @@ export class Screen {
     const safe = shown(text, this.#options.aside);
     return role === undefined ? safe : this.#theme.paint(role, safe);
   }
+}
+
+function endsOf(lines: readonly string[]): readonly string[] {
+  const more = lines.length - 2 * END_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, END_LINES), moreLines(more), ...lines.slice(-END_LINES)];
 }
 
 /** Output that was printed during the call is not shown again; a failed command shows its first line. */
@@ -240,9 +246,4 @@ export function usageLine(usage: Usage | undefined): string {
   if (usage === undefined) return "no usage was reported";
   const cached = usage.cacheRead === undefined || usage.cacheRead === 0 ? "" : `, ${usage.cacheRead} read from cache`;
   return `${usage.input} tokens in${cached}, ${usage.output + (usage.reasoning ?? 0)} tokens out`;
-}
-
-/** Colours respect NO_COLOR and dumb terminals. */
-export function wantsColour(stream: { isTTY?: boolean }, env: Record<string, string | undefined>): boolean {
-  return stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }

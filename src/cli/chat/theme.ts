@@ -123,3 +123,42 @@ export function looksOf(env: Env): Looks {
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
   return { colour: !env["NO_COLOR"] && env["TERM"] !== "dumb", unicode: locale === "" || /utf-?8/i.test(locale) };
 }
+
+/** The looks of what is printed to this stream, which may be a pipe or a file. */
+export function looksFor(stream: { isTTY?: boolean }, env: Env): Looks {
+  const looks = looksOf(env);
+  return { ...looks, colour: looks.colour && stream.isTTY === true };
+}
+
+const ASCII: Readonly<Record<string, string>> = {
+  "─": "-",
+  "│": "|",
+  "┌": "+",
+  "┐": "+",
+  "└": "+",
+  "┘": "+",
+  "├": "+",
+  "┤": "+",
+  "┬": "+",
+  "┴": "+",
+  "┼": "+",
+  "→": ">",
+  "↑": "^",
+  "↓": "v",
+  "…": "...",
+  "⋯": "...",
+  "•": "*",
+  "·": "-",
+  "—": "-",
+  "●": "*",
+  "✗": "x",
+  "☐": "[ ]",
+  "◐": "[~]",
+  "☑": "[x]",
+};
+const BEYOND_ASCII = new RegExp(`[${Object.keys(ASCII).join("")}]`, "g");
+
+/** Marks and lines of ours as ASCII has them; letters of others stay. */
+export function inAscii(text: string): string {
+  return text.replace(BEYOND_ASCII, (mark) => ASCII[mark] ?? "?");
+}

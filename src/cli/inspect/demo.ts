@@ -11,7 +11,8 @@ import { openSession, type HostSession } from "../../host/session.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { openChat } from "../chat/open-chat.js";
 import { workingFolder } from "../compose/working-folder.js";
-import { Screen, usageLine, wantsColour } from "../chat/screen.js";
+import { Screen, usageLine } from "../chat/screen.js";
+import { looksFor } from "../chat/theme.js";
 import { endOnSignal } from "../compose/signals.js";
 
 const FILES = {
@@ -71,7 +72,7 @@ async function chat(agent: Agent, loaded: Loaded, env: NodeJS.ProcessEnv): Promi
 }
 
 async function watch(agent: Agent): Promise<number> {
-  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, process.env) });
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, looks: looksFor(process.stdout, process.env) });
   screen.line(`> ${PROMPT}\n`);
   const signals = endOnSignal(agent);
   const session = await openSession(agent);

@@ -9,7 +9,8 @@ import { given, text, usage, type Parsed } from "../command-line/flags.js";
 import { workingFolder } from "../compose/working-folder.js";
 import { isOwnerName, ownerHome } from "../compose/owners.js";
 import { harmless } from "./harmless.js";
-import { Screen, wantsColour } from "../chat/screen.js";
+import { Screen } from "../chat/screen.js";
+import { looksFor } from "../chat/theme.js";
 
 export async function runSessions(parsed: Parsed, env: Env): Promise<number> {
   const [what = "list", id, turn] = parsed.positionals;
@@ -52,7 +53,7 @@ async function show(store: SessionStore, id: string, json: boolean, env: Env): P
     for await (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
     return 0;
   }
-  const screen = new Screen({ answer: process.stdout, aside: process.stdout, colour: wantsColour(process.stdout, env) });
+  const screen = new Screen({ answer: process.stdout, aside: process.stdout, looks: looksFor(process.stdout, env) });
   for await (const event of events) tell(event, screen);
   return 0;
 }

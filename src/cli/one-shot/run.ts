@@ -18,7 +18,8 @@ import { exitCode } from "../command-line/exit-code.js";
 import { hostProgramNamed } from "../command-line/host-program.js";
 import { openingOf, withConfig } from "../command-line/opening.js";
 import { sessionFlags } from "../serve/structured-flags.js";
-import { Screen, wantsColour } from "../chat/screen.js";
+import { Screen } from "../chat/screen.js";
+import { looksFor } from "../chat/theme.js";
 import { endOnSignal, type SignalWatch } from "../compose/signals.js";
 import type { Telemetry } from "../compose/telemetry.js";
 import { checkMentions } from "./mentions.js";
@@ -34,7 +35,7 @@ interface Surroundings {
 /** Throws what goes wrong before there is a session; a later failure is in the output and in the exit code. */
 export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "text", env, telemetry }: Surroundings): Promise<number> {
   const prompt = await readPrompt(parsed);
-  const screen = new Screen({ answer: answerSink(format), aside: process.stderr, colour: wantsColour(process.stderr, env) });
+  const screen = new Screen({ answer: answerSink(format), aside: process.stderr, looks: looksFor(process.stderr, env) });
   const named = hostProgramNamed(process.argv[1]);
   const asked = await sessionFlags(parsed, named?.dialect ?? "");
   const opening = openingOf(settled);

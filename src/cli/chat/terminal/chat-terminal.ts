@@ -1,6 +1,7 @@
 /** The terminal itself: what it can show, whether it is looked at, and that it keeps what has scrolled away. */
 import { stripVTControlCharacters } from "node:util";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
+import { inAscii } from "../theme.js";
 
 const FOCUS_ON = "\u001b[?1004h";
 const FOCUS_OFF = "\u001b[?1004l";
@@ -18,28 +19,6 @@ const CLEAR_BELOW = "\u001b[J";
 
 /** Long enough for the last frame to be drawn. */
 export const LAST_FRAME_MS = 50;
-
-const ASCII: Readonly<Record<string, string>> = {
-  "─": "-",
-  "│": "|",
-  "┌": "+",
-  "┐": "+",
-  "└": "+",
-  "┘": "+",
-  "├": "+",
-  "┤": "+",
-  "┬": "+",
-  "┴": "+",
-  "┼": "+",
-  "→": ">",
-  "↑": "^",
-  "↓": "v",
-  "…": "...",
-  "⋯": "...",
-  "•": "*",
-  "·": "-",
-  "—": "-",
-};
 
 interface Frame {
   rows: readonly string[];
@@ -85,7 +64,7 @@ export class ChatTerminal extends ProcessTerminal {
 
   override write(data: string): void {
     const kept = data.startsWith(FRAME) ? this.#keepScrolled(data) : data;
-    super.write(this.#hasUnicode ? kept : kept.replace(/[─│┌┐└┘├┤┬┴┼→↑↓…⋯•·—]/g, (mark) => ASCII[mark] ?? "?"));
+    super.write(this.#hasUnicode ? kept : inAscii(kept));
   }
 
   /** A frame that would clear everything draws the window alone, and the rows that scroll away with it. */
