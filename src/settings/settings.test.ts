@@ -54,7 +54,7 @@ describe("without any file", () => {
       rules: [],
       mcpServers: {},
       hooks: NO_HOOKS,
-      sandbox: { mode: "off" },
+      sandbox: { mode: "off", network: "off" },
       sessions: { enabled: true, keep: 200 },
       env: {},
       limits: {

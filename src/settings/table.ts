@@ -9,6 +9,7 @@ import { isRecord } from "../core/values/json-object.js";
 import { ANSWER_MIB, LINE_CAP, RETRIES, RETRY_SECONDS, STUCK_SECONDS, TIME_LIMITS } from "../core/limits.js";
 import { apiRoot } from "../core/providers/own-provider.js";
 import { PROVIDERS } from "../core/providers/providers.js";
+import { isHostPattern } from "../core/text/host-pattern.js";
 import { isRule } from "../core/text/rule-text.js";
 import { anyText, between, count, oneOf, text, texts, wholeNumber, yesOrNo } from "../core/values/value-schemas.js";
 
@@ -212,6 +213,19 @@ export const TABLE = {
     userOnly: true,
     ofAgent: true,
     doc: "run commands in a sandbox of the operating system; auto: if there is one",
+  },
+  "sandbox.network": {
+    schema: v.union(
+      [
+        oneOf(["off", "loopback"]),
+        v.array(v.pipe(text, v.check(isHostPattern, "be a host such as example.com, *.example.com or example.com:8443"))),
+      ],
+      "be off, loopback, or a list of hosts",
+    ),
+    file: "sandbox.network",
+    preset: "off",
+    userOnly: true,
+    doc: "what commands in the sandbox reach: nothing, each other, or these hosts by https (`example.com`, `*.example.com`, `example.com:8443`)",
   },
   "sandbox.write": {
     schema: texts,

@@ -22,8 +22,6 @@ export interface Place {
 export interface Boundary {
   /** A folder comes before the places in it. */
   places: readonly Place[];
-  /** Folders that were made so that they can be kept as they are: empty ones are removed with the session. */
-  made: readonly string[];
 }
 
 export interface BoundarySources {
@@ -75,7 +73,6 @@ export async function drawBoundary(sources: BoundarySources): Promise<Boundary> 
 
 /** Collects the places; the last access of a path counts. */
 class Drawing {
-  readonly made: string[] = [];
   readonly #sources: Partial<Record<Access, string>>;
   readonly #places = new Map<string, Place>();
 
@@ -90,7 +87,7 @@ class Drawing {
 
   async finish(): Promise<Boundary> {
     for (const place of inOrder(this.#places.values())) await this.#settle(place);
-    return { places: inOrder(this.#places.values()), made: this.made };
+    return { places: inOrder(this.#places.values()) };
   }
 
   /**
@@ -155,46 +152,37 @@ function isIn(path: string, folder: string): boolean {
 async function keepIn(root: string, drawing: Drawing, makes: boolean): Promise<void> {
   for (const name of KEPT) {
     const path = join(root, name);
-    // A link can only be kept by its folder, and these files are not worth that.
+    // A link can only be kept by its folder: these are not worth that.
     if ((await kindOf(path)) !== undefined && (await realOrNone(path)) === path) drawing.put(path, "read");
   }
   const own = join(root, ".parley");
-  if (await made(own, makes, drawing)) drawing.put(own, "read");
+  if (makes) await makeFolder(own);
+  if (await isKeepable(own)) drawing.put(own, "read");
   const git = join(root, ".git");
-  const kind = await kindOf(git);
-  if (kind === "link") throw notKept(git);
-  if (kind === "file") drawing.put(git, "read");
-  if (kind !== "folder") return;
+  if (!(await isKeepable(git))) return;
+  if ((await kindOf(git)) === "file") return drawing.put(git, "read");
   drawing.put(git, "write");
-  await made(join(git, "hooks"), true, undefined);
-  for (const name of KEPT_IN_GIT) {
-    const inside = await kindOf(join(git, name));
-    if (inside === "link") throw notKept(join(git, name));
-    if (inside !== undefined) drawing.put(join(git, name), "read");
-  }
+  await makeFolder(join(git, "hooks"));
+  for (const name of KEPT_IN_GIT) if (await isKeepable(join(git, name))) drawing.put(join(git, name), "read");
 }
 
-/** Whether the folder is there, be it made just now. */
-async function made(path: string, makes: boolean, drawing: Drawing | undefined): Promise<boolean> {
+/** Nothing is removed later: another session may keep the same folder by then. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch(() => undefined);
+}
+
+/** Whether it is there. Throws if it is a link, which can only be kept by its folder. */
+async function isKeepable(path: string): Promise<boolean> {
   const kind = await kindOf(path);
-  if (kind === "link") throw notKept(path);
-  if (kind !== undefined || !makes) return kind !== undefined;
-  const isMade = await mkdir(path).then(
-    () => true,
-    () => false,
-  );
-  if (isMade) drawing?.made.push(path);
-  return isMade;
+  if (kind === "link")
+    throw refused(`${path} is a symbolic link, which a sandbox cannot keep as it is; put the ${basename(path)} itself there`);
+  return kind !== undefined;
 }
 
 async function kindOf(path: string): Promise<"file" | "folder" | "link" | undefined> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   return found.isSymbolicLink() ? "link" : found.isDirectory() ? "folder" : "file";
-}
-
-function notKept(path: string): ParleyError {
-  return refused(`${path} is a symbolic link, which a sandbox cannot keep as it is; put the ${basename(path)} itself there`);
 }
 
 // Paths

@@ -136,6 +136,12 @@ export const LEFT_OUT: readonly string[] = [
   "VSCODE_GIT_IPC_HANDLE",
 ];
 
+/** Variables that name a proxy of the system: only a command with the system's network can reach it. */
+export const PROXIES: readonly string[] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "FTP_PROXY"].flatMap((name) => [
+  name,
+  name.toLowerCase(),
+]);
+
 /** Read-only in each root of the workspace, where they exist: a program of the user runs or believes them later, outside the sandbox. */
 export const KEPT: readonly string[] = [
   ".agents",

@@ -3,19 +3,22 @@
  * bubblewrap.ts and seatbelt.ts put it into the words of their systems, and whoever starts a program asks here for its command line.
  */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inheritedDescriptors } from "../../os/processes/descriptors.js";
 import { drawBoundary, type Boundary, type BoundarySources } from "./boundary.js";
 import { bubblewrapArgv } from "./bubblewrap.js";
-import { LEFT_OUT } from "./places.js";
+import type { Network, NetworkOptions } from "./network/network.js";
+import { LEFT_OUT, PROXIES } from "./places.js";
 import { findSystem, noSandbox, triedProblem, type SandboxSystem } from "./system.js";
 import { seatbeltArgv, seatbeltProfile } from "./seatbelt.js";
 
 export interface SandboxOptions {
   /** `required` refuses a session where there is no sandbox; `auto` runs it without one then, and its host is told. */
   mode: "auto" | "required";
+  /** `off` unless told otherwise. */
+  network?: NetworkOptions | undefined;
   /** Further paths that commands may write; those that may be read although they are hidden; and further ones to hide. */
   write?: readonly string[];
   read?: readonly string[];
@@ -52,8 +55,10 @@ export async function openSandbox(options: SandboxOptions, place: SandboxPlace):
 async function drawIn(folder: string, system: SandboxSystem, options: SandboxOptions, place: SandboxPlace): Promise<Sandbox> {
   await Promise.all(["tmp", "outputs"].map((name) => mkdir(join(folder, name), { mode: 0o700 })));
   await writeFile(join(folder, "empty"), "");
-  const { write = [], read = [], hide = [] } = options;
-  return new Sandbox(folder, system, await drawBoundary({ ...place, folder, write, read, hide }));
+  const { write = [], read = [], hide = [], network = "off" } = options;
+  const boundary = await drawBoundary({ ...place, folder, write, read, hide });
+  const { openNetwork } = await import("./network/network.js");
+  return new Sandbox(folder, system, boundary, await openNetwork(network, system, folder));
 }
 
 export class Sandbox {
@@ -61,12 +66,14 @@ export class Sandbox {
   readonly folder: string;
   readonly #system: SandboxSystem;
   readonly #boundary: Boundary;
+  readonly #network: Network;
   readonly #closing = closing(inheritedDescriptors());
 
-  constructor(folder: string, system: SandboxSystem, boundary: Boundary) {
+  constructor(folder: string, system: SandboxSystem, boundary: Boundary, network: Network) {
     this.folder = folder;
     this.#system = system;
     this.#boundary = boundary;
+    this.#network = network;
   }
 
   get name(): SandboxSystem["name"] {
@@ -82,24 +89,32 @@ export class Sandbox {
   /** Words for the model about what its commands can do. */
   get words(): string {
     const { inside } = this.temp;
-    return `Commands run in a sandbox: they write only in the workspace and ${inside}, see no keys or logins, and have no network.`;
+    return `Commands run in a sandbox: they write only in the workspace and ${inside}, and see no keys or logins. ${this.#network.words}`;
   }
 
   /** The command line that runs a command behind the boundary. `cwd`: absolute and real. */
   confine(argv: readonly string[], cwd: string, { outside, network = false, write = [] }: Needs = {}): string[] {
     if (outside === true) return [...argv];
     const { name, program } = this.#system;
+    const own = this.#network;
     const further = write.map((path) => ({ path, access: "write" as const }));
-    const boundary = { ...this.#boundary, places: [...this.#boundary.places.filter(isThere), ...further] };
-    const variables = { set: { TMPDIR: this.temp.inside }, unset: LEFT_OUT };
-    if (name === "bubblewrap")
-      return bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork: network });
-    return [...seatbeltArgv(program, seatbeltProfile(boundary, this.temp.outside, network ? "all" : "off"), variables), ...argv];
+    const boundary = { places: [...this.#boundary.places.filter(isThere), ...further] };
+    const variables = {
+      set: { TMPDIR: this.temp.inside, ...(!network && own.variables) },
+      unset: network ? LEFT_OUT : [...LEFT_OUT, ...PROXIES],
+    };
+    if (name === "seatbelt") {
+      const profile = seatbeltProfile(boundary, this.temp.outside, network ? "all" : own.seatbelt);
+      return [...seatbeltArgv(program, profile, variables), ...argv];
+    }
+    const sharesNetwork = network || own.isShared;
+    const wrapped = bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork });
+    return [...(network ? [] : own.entering), ...wrapped];
   }
 
   /** Removes what was made for the sandbox. Nothing may run in it any more. */
   async close(): Promise<void> {
-    for (const path of this.#boundary.made) await rmdir(path).catch(() => undefined);
+    await this.#network.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

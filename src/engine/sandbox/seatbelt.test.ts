@@ -10,7 +10,6 @@ const boundary = {
     { path: "/Users/ada/project/.git/hooks", access: "read" as const },
     { path: '/Users/ada/project/a "b" \\c', access: "hidden file" as const },
   ],
-  made: [],
 };
 
 test("a profile denies writing, allows the workspace, and ends with the deepest places", () => {

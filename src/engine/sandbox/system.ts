@@ -35,7 +35,7 @@ export async function trySystem(path: string | undefined): Promise<SandboxSystem
   const variables = { set: {}, unset: [] };
   const argv =
     name === "bubblewrap"
-      ? bubblewrapArgv(nothing, "/", { bwrap: program, boundary: { places: [], made: [] }, variables, sharesNetwork: false })
+      ? bubblewrapArgv(nothing, "/", { bwrap: program, boundary: { places: [] }, variables, sharesNetwork: false })
       : [program, "-p", "(version 1)(allow default)", ...nothing];
   const problem = await triedProblem(argv);
   if (problem !== undefined) throw noSandbox(problem);

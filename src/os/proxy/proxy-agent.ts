@@ -39,6 +39,11 @@ function addressOf(proxy: string): URL {
   throw refusal(`HTTPS_PROXY and HTTP_PROXY take an http or https address such as http://proxy.example:3128, not ${shown}`);
 }
 
+/** A connection to `target` (host:port) through the proxy. */
+export function tunnelThrough(proxy: string, target: string): Promise<Socket> {
+  return tunnel(addressOf(proxy), target);
+}
+
 function tunnel(proxy: URL, target: string): Promise<Socket> {
   const { protocol, hostname, port, username, password } = proxy;
   const request = protocol === "https:" ? httpsRequest : httpRequest;
@@ -53,7 +58,9 @@ function tunnel(proxy: URL, target: string): Promise<Socket> {
       agent: false,
       timeout: ANSWER_MS,
     });
-    asking.once("connect", ({ statusCode }, socket) => {
+    asking.once("connect", ({ statusCode }, socket, head) => {
+      // A server that speaks first may have spoken already.
+      if (head.length > 0) socket.unshift(head);
       if (statusCode === 200) return resolve(socket);
       socket.destroy();
       reject(refused(proxy, target, statusCode));
