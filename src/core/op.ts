@@ -13,7 +13,7 @@ const text = v.string();
 
 /**
  * `session` is the handle that later ops use; `sessionId` is the agent's own name for a stored session. `fork`, of a resume: the stored
- * session stays as it is, and a copy of it under a name of its own goes on; `before` that turn, where one is named. `as`, of an attach: an
+ * session stays as it is, and a copy of it under a name of its own goes on; `before` that turn, where one is named, or with `next` before the one behind it. `as`, of an attach: an
  * observer's ops are refused.
  */
 const SessionOpen = v.looseObject({
@@ -25,7 +25,7 @@ const SessionOpen = v.looseObject({
   after: v.optional(v.looseObject({ seq: v.number() })),
   as: v.optional(v.picklist(["controller", "observer"])),
   fork: v.optional(v.boolean()),
-  before: v.optional(v.looseObject({ turn: text })),
+  before: v.optional(v.looseObject({ turn: text, next: v.optional(v.boolean()) })),
   name: v.optional(text),
   config: v.optional(SessionConfig),
 });
@@ -60,6 +60,15 @@ const SessionRewind = v.looseObject({
 
 /** Removes a stored session for good. A session that is open is refused: close it first. */
 const SessionDelete = op("session.delete", { sessionId: text });
+
+/** Changes how a stored session is listed, whether it is open or not: its name, and whether it is out of the way. */
+const SessionMark = v.looseObject({
+  type: v.literal("session.mark"),
+  ...opMetaEntries,
+  sessionId: text,
+  name: v.optional(text),
+  archived: v.optional(v.boolean()),
+});
 
 const ProviderSet = op("provider.set", { name: text, baseUrl: v.nullable(text), model: v.optional(text) });
 
@@ -142,6 +151,7 @@ export const Op = v.variant("type", [
   SessionWatch,
   SessionRewind,
   SessionDelete,
+  SessionMark,
   ProviderSet,
   TurnPrompt,
   TurnSteer,

@@ -147,6 +147,9 @@ export function createEngine(options: EngineOptions): Agent {
       case "session.delete":
         void deleteSession(op);
         return undefined;
+      case "session.mark":
+        void markSession(op);
+        return undefined;
       case "session.watch":
         return refuse(op, { code: "unsupported", message: "Only a hub tells of all sessions (parley hub)", retryable: false });
       case "provider.set":
@@ -179,6 +182,25 @@ export function createEngine(options: EngineOptions): Agent {
       const kept = await openStore();
       if (kept === undefined) throw new ParleyError({ code: "session", message: "No sessions are kept here", retryable: false });
       await kept.remove(op.sessionId);
+      await reply(op, "ok");
+    } catch (error) {
+      await refuse(op, toFault(error));
+    }
+  }
+
+  /** A session that is open here is renamed for its host, too; one that is not kept is nothing but open. */
+  async function markSession(op: OpOf<"session.mark">): Promise<void> {
+    const { sessionId, name, archived } = op;
+    try {
+      if (name?.trim() === "")
+        throw new ParleyError({ code: "session", message: "A session's name must not be empty", retryable: false, param: "name" });
+      await opening.get(sessionId);
+      const live = [...sessions.values()].filter((session) => (session.sessionId ?? session.handle) === sessionId);
+      const kept = live.some((session) => session.sessionId === undefined) ? undefined : await openStore();
+      if (kept === undefined && (live.length === 0 || archived !== undefined))
+        throw new ParleyError({ code: "session", message: "No sessions are kept here", retryable: false });
+      await kept?.mark(sessionId, { ...(name !== undefined && { name }), ...(archived !== undefined && { archived }) });
+      if (name !== undefined) for (const session of live) session.rename(name);
       await reply(op, "ok");
     } catch (error) {
       await refuse(op, toFault(error));

@@ -50,6 +50,7 @@ export function opGap(dialect: Pick<Dialect, "coverage" | "lifetime">, op: Op, t
     case "session.watch":
     case "session.rewind":
     case "session.delete":
+    case "session.mark":
     case "provider.set":
     case "turn.interrupt":
     case "host.answer":

@@ -57,7 +57,8 @@ function seam(agent: Agent, options: Omit<RelayOptions, "as" | "dial" | "transpo
     send(op) {
       grammar?.op(op);
       onOp?.(op);
-      if (op.type === "session.delete") return agent.send({ ...op, sessionId: names?.agentsName(op.sessionId) ?? op.sessionId });
+      if (op.type === "session.delete" || op.type === "session.mark")
+        return agent.send({ ...op, sessionId: names?.agentsName(op.sessionId) ?? op.sessionId });
       return agent.send(op.type === "session.open" ? opening(op) : op);
     },
     events: heard(),

@@ -9,6 +9,7 @@ const QUESTIONS: ReadonlySet<OpType> = new Set([
   "session.configure",
   "session.list",
   "session.delete",
+  "session.mark",
   "provider.set",
   "turn.prompt",
   "command.suggest",

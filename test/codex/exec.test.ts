@@ -1,6 +1,6 @@
 /** The launcher `codex` with the command line of `codex exec`: its commands, flags, variables and exit codes. */
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as v from "valibot";
@@ -123,4 +123,29 @@ it.each([
 ])("%j is wrong usage, exit 2", async (args, words) => {
   const { codex } = await bench([]);
   expect(await codex(...args)).toMatchObject({ stdout: "", stderr: expect.stringContaining(words), code: 2 });
+});
+
+describe("the last message", () => {
+  it("goes into the file of -o, of text and of lines, without a line break of its own", async () => {
+    const { codex, cwd } = await bench([
+      { text: ["I look."], calls: [{ name: "Glob", args: { pattern: "*" } }] },
+      { text: ["It is ", "done."] },
+      { text: ["As lines."] },
+    ]);
+    const last = (): string => readFileSync(join(cwd, "last.txt"), "utf8");
+    expect(await codex("exec", "-o", "last.txt", "go")).toMatchObject({ code: 0 });
+    expect(last()).toBe("It is done.");
+    const ran = await codex("exec", "--json", "--output-last-message=last.txt", "go");
+    expect([ran.code, answerOf(ran), last()]).toEqual([0, ["As lines."], "As lines."]);
+  });
+
+  it("is left as it was by a turn that fails, and a file that cannot be written is told and fails nothing", async () => {
+    const { codex, cwd } = await bench([{ error: { status: 400 } }, { text: ["Hello"] }]);
+    writeFileSync(join(cwd, "last.txt"), "before");
+    expect(await codex("exec", "--json", "-o", "last.txt", "go")).toMatchObject({ code: 1 });
+    expect(readFileSync(join(cwd, "last.txt"), "utf8")).toBe("before");
+    const ran = await codex("exec", "-o", join("nowhere", "last.txt"), "go");
+    expect([ran.code, ran.stdout]).toEqual([0, "Hello\n"]);
+    expect(ran.stderr).toContain("the last message could not be written");
+  });
 });

@@ -194,6 +194,7 @@ export class SessionPlayer {
       case "session.close":
       case "session.rewind":
       case "session.delete":
+      case "session.mark":
       case "shutdown":
       case "other":
         return await answer("error", {

@@ -17,7 +17,8 @@ export async function pickSession(env: Env, workspace = "."): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw usage(`--resume takes the ID of a session where nobody can pick one; ${remedy}`);
   const cwd = workingFolder();
   const folder = await realpath(resolve(cwd, workspace)).catch(() => cwd);
-  const sessions = await jsonlStore(homeOf(env, cwd), { keep: Infinity, redact: (value) => value }).list();
+  const stored = await jsonlStore(homeOf(env, cwd), { keep: Infinity, redact: (value) => value }).list();
+  const sessions = stored.filter(({ archived }) => archived !== true);
   const here = sessions.filter((session) => session.cwd === folder);
   const offered = [...here, ...sessions.filter((session) => session.cwd !== folder)].slice(0, MOST);
   if (offered.length === 0) throw usage("No session is stored; leave --resume out, and a new one begins");

@@ -41,10 +41,10 @@ function list(sessions: readonly SessionSummary[], json: boolean): number {
   return 0;
 }
 
-function row({ id, usedAt, cwd, name, firstPrompt }: SessionSummary): string {
+function row({ id, usedAt, cwd, name, firstPrompt, archived }: SessionSummary): string {
   const when = new Date(usedAt).toISOString().slice(0, 16).replace("T", " ");
   const about = name ?? (firstPrompt === "" ? "(no text)" : (firstPrompt ?? "(nothing was said)"));
-  return harmless(`${id}  ${when}  ${cwd}  ${about}`);
+  return harmless(`${id}  ${when}  ${cwd}  ${archived === true ? `(archived) ${about}` : about}`);
 }
 
 async function show(store: SessionStore, id: string, json: boolean, env: Env): Promise<number> {

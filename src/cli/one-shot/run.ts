@@ -13,7 +13,7 @@ import { PlainQuestions } from "../chat/plain-questions.js";
 import { buildEngine } from "../compose/build-engine.js";
 import { rehearsalFallback } from "../compose/rehearsal-fallback.js";
 import { withOfflineModel } from "../compose/offline.js";
-import type { Parsed } from "../command-line/flags.js";
+import { text, type Parsed } from "../command-line/flags.js";
 import { exitCode } from "../command-line/exit-code.js";
 import { hostProgramNamed } from "../command-line/host-program.js";
 import { openingOf, withConfig } from "../command-line/opening.js";
@@ -22,6 +22,7 @@ import { Screen } from "../chat/screen.js";
 import { looksFor } from "../chat/theme.js";
 import { endOnSignal, type SignalWatch } from "../compose/signals.js";
 import type { Telemetry } from "../compose/telemetry.js";
+import { LastMessage } from "./last-message.js";
 import { checkMentions } from "./mentions.js";
 import { answerSink, listened, outputOf, type Format } from "./output.js";
 import { readPrompt, type OnePrompt } from "./prompt.js";
@@ -45,7 +46,14 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
   const { config = {}, notice } = named === undefined ? rehearsalFallback(loaded, env) : {};
   for (const warning of [...loaded.warnings, ...(notice === undefined ? [] : [notice])]) screen.warning(warning);
   const output = outputOf(format);
-  const agent = listened(buildEngine(loaded, env, { ...config, ...asked }, { registered, openTracer: telemetry.openTracer }), output);
+  const last = new LastMessage(text(parsed, "last-message"));
+  const agent = listened(buildEngine(loaded, env, { ...config, ...asked }, { registered, openTracer: telemetry.openTracer }), {
+    ...output,
+    see(event) {
+      output.see(event);
+      last.see(event);
+    },
+  });
   const signals = endOnSignal(agent);
   const isAsking = !prompt.isFromStdin && process.stdin.isTTY && process.stderr.isTTY;
   const refused = (error: unknown): number => {
@@ -59,6 +67,7 @@ export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "te
       return refused(error);
     });
     await session.close();
+    await last.write(code === 0);
     return signals.code() ?? code;
   } catch (error) {
     output.refused(toFault(error));

@@ -2,7 +2,7 @@
 import type { Agent } from "../../core/agent.js";
 import type { Part } from "../../core/content.js";
 import { toFault } from "../../core/errors.js";
-import type { Frame } from "../../core/wire.js";
+import type { Frame, Transport } from "../../core/wire.js";
 import { loadDialect } from "../../dialects/index.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { serve } from "../../link/serve.js";
@@ -18,6 +18,8 @@ export interface StdioOptions extends Asked {
   attached?: readonly Part[];
   /** Seconds between two signs of life. */
   beatSeconds?: number | undefined;
+  /** Hears each record that goes out. */
+  onRecord?: ((record: unknown) => void) | undefined;
 }
 
 export async function serveStdio(
@@ -27,7 +29,7 @@ export async function serveStdio(
   onlookers: Onlookers,
   options: StdioOptions = {},
 ): Promise<number> {
-  const { records, beatSeconds, attached = [] } = options;
+  const { records, beatSeconds, attached = [], onRecord } = options;
   const dialect = await loadDialect(dialectId);
   keepStdoutClean();
   const serving = await prepareServing(dialect, load, env, onlookers, options).catch(toFault);
@@ -35,7 +37,8 @@ export async function serveStdio(
     return (await refuseToStart(dialect, serving, options.switches)) ?? 1;
   }
   const pipe = stdio(dialect.framing, serving.settings.limits.lineBytes);
-  const { agent: engine, transport } = serving.connection(records === undefined ? pipe : { ...pipe, frames: framesOf(records) });
+  const heard = onRecord === undefined ? pipe : overheard(pipe, onRecord);
+  const { agent: engine, transport } = serving.connection(records === undefined ? heard : { ...heard, frames: framesOf(records) });
   const agent = withAttached(engine, attached);
   const signals = endOnSignal(agent);
   const onLog = (text: string): void => console.error(`parley: ${text}`);
@@ -50,6 +53,16 @@ export async function serveStdio(
 function withAttached(agent: Agent, attached: readonly Part[]): Agent {
   if (attached.length === 0) return agent;
   return { ...agent, send: (op) => agent.send(op.type === "turn.prompt" ? { ...op, parts: [...op.parts, ...attached] } : op) };
+}
+
+function overheard(pipe: Transport, onRecord: (record: unknown) => void): Transport {
+  return {
+    ...pipe,
+    write(records) {
+      records.forEach(onRecord);
+      return pipe.write(records);
+    },
+  };
 }
 
 async function* framesOf(records: readonly unknown[]): AsyncGenerator<Frame> {

@@ -6,6 +6,7 @@ import type { Formats } from "../../dialects/kit/program.js";
 import type { Env, Loaded } from "../../settings/settings.js";
 import { text, usage, type Parsed } from "../command-line/flags.js";
 import { refuseAttachments } from "../one-shot/flags.js";
+import { LastMessage } from "../one-shot/last-message.js";
 import { serveStdio } from "./stdio.js";
 import type { Onlookers } from "./serving.js";
 import { beatSecondsOf, formatSwitches, sessionFlags } from "./structured-flags.js";
@@ -34,7 +35,12 @@ export async function runStructured(
     if (loaded.settings.resume === undefined) await checkMentions(prompt, loaded.settings);
     return loaded;
   };
-  return serveStdio(id, checked, env, onlookers, { ...asked, records: [formats.promptRecord(prompt.text)], attached: prompt.attached });
+  const last = new LastMessage(text(parsed, "last-message"));
+  const onRecord = (record: unknown): void => last.is(formats.messageIn?.(record));
+  const records = [formats.promptRecord(prompt.text)];
+  const code = await serveStdio(id, checked, env, onlookers, { ...asked, records, attached: prompt.attached, onRecord });
+  await last.write(code === 0);
+  return code;
 }
 
 async function schemaSwitch(parsed: Parsed, { flags }: Formats): Promise<string[]> {

@@ -26,6 +26,7 @@ export const coverage: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "exact",
+  "session.mark": "exact",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "file", "resource", "command"] },
   "turn.steer": "exact",

@@ -15,6 +15,7 @@ const BASE: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "file"] },
   "turn.steer": "none",

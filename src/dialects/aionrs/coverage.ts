@@ -14,6 +14,7 @@ export const coverage: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "file"] },
   "turn.steer": "none",

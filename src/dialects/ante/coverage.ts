@@ -15,6 +15,7 @@ export const coverage: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": { only: ["local"] },
   "turn.prompt": { only: ["text", "command"] },
   "turn.steer": "exact",

@@ -36,6 +36,7 @@ export const coverage: Coverage = {
   // Files alone, and always those that others have changed since.
   "session.rewind": { only: ["files", "force", "preview"] },
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "image", "command"] },
   "turn.steer": "exact",

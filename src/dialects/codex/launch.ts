@@ -86,6 +86,7 @@ const SAID: readonly ForeignFlag[] = [
   { name: "image", value: "A,B", means: (files) => files.split(",").flatMap((file) => ["--image", file]) },
   { name: "cd", value: "DIR", means: as("--workspace") },
   { name: "add-dir", value: "DIR", means: as("--include-directories") },
+  { name: "output-last-message", value: "FILE", means: as("--last-message") },
   { name: "output-schema", value: "FILE", means: (file) => ["--json-schema", `@${file}`] },
   { name: "ephemeral", means: () => ["--no-session"] },
   { name: "last", means: () => ["latest"] },
@@ -108,9 +109,10 @@ const SAID: readonly ForeignFlag[] = [
 
 /** Accepted, and without any effect here. */
 const UNUSED: readonly ForeignFlag[] = [
-  ...["profile", "enable", "disable", "local-provider", "cyber-access-program", "output-last-message", "ask-for-approval"].map(
-    (name): ForeignFlag => ({ name, value: "VALUE" }),
-  ),
+  ...["profile", "enable", "disable", "local-provider", "cyber-access-program", "ask-for-approval"].map((name): ForeignFlag => ({
+    name,
+    value: "VALUE",
+  })),
   ...["oss", "search", "worktree", "approve-for-me", "all", "dangerously-bypass-hook-trust"].map((name): ForeignFlag => ({ name })),
 ];
 
@@ -148,9 +150,21 @@ export const program: Program = {
     flags: ["json-schema"],
     problem,
     promptRecord: (prompt) => ({ prompt }),
+    messageIn,
   },
   drive: { command: ["codex"] },
 };
+
+function messageIn(record: unknown): string | undefined {
+  const item = fieldOf(record, "item");
+  const text = fieldOf(item, "text");
+  const isMessage = fieldOf(record, "type") === "item.completed" && fieldOf(item, "type") === "agent_message";
+  return isMessage && typeof text === "string" ? text : undefined;
+}
+
+function fieldOf(record: unknown, name: string): unknown {
+  return typeof record === "object" && record !== null ? Reflect.get(record, name) : undefined;
+}
 
 function problem({ input, output, has }: FormatChoice): string | undefined {
   if (input !== "text") return `codex exec takes a prompt, and no lines: --input-format ${input} is none of its own`;

@@ -109,6 +109,8 @@ export interface Formats {
   problem(choice: FormatChoice): string | undefined;
   /** The record for a prompt of the command line. */
   promptRecord(prompt: string): unknown;
+  /** The text of a record that is a message of the agent, where a flag has the last one written to a file. */
+  messageIn?(record: unknown): string | undefined;
 }
 
 export interface FormatChoice {

@@ -10,6 +10,7 @@ export const coverage: Coverage = {
   "session.watch": "exact",
   "session.rewind": "exact",
   "session.delete": "exact",
+  "session.mark": "exact",
   "provider.set": "exact",
   "turn.prompt": "exact",
   "turn.steer": "exact",

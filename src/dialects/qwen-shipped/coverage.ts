@@ -35,6 +35,7 @@ export const coverage: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "command", "continues"] },
   "turn.steer": "none",

@@ -13,6 +13,7 @@ export const coverage: Coverage = {
   "session.watch": "none",
   "session.rewind": "none",
   "session.delete": "none",
+  "session.mark": "none",
   "provider.set": "none",
   "turn.prompt": "exact",
   "turn.steer": "exact",

@@ -228,6 +228,7 @@ export class Session implements SessionServices {
       case "session.list":
       case "session.watch":
       case "session.delete":
+      case "session.mark":
       case "provider.set":
       case "ping":
       case "shutdown":
@@ -302,6 +303,11 @@ export class Session implements SessionServices {
   async #configure(op: OpOf<"session.configure">): Promise<void> {
     await this.settings.change(op.patch);
     this.#updated(op.id);
+  }
+
+  rename(name: string): void {
+    this.events.identity.name = name;
+    this.#updated();
   }
 
   #updated(parent?: string): void {

@@ -49,6 +49,14 @@ export interface SessionSummary {
   usedAt: number;
   /** The beginning of the first prompt. */
   firstPrompt: string | undefined;
+  /** It is out of the way: the latest session is another. */
+  archived?: true;
+}
+
+/** How a session is listed. */
+export interface SessionMarks {
+  name?: string;
+  archived?: boolean;
 }
 
 /** The log of one open session; this process is its only writer. */
@@ -88,9 +96,13 @@ export interface SessionStore {
   open(id: string): Promise<{ session: StoredSession; log: SessionLog }>;
   /**
    * Copies a session under another name, and opens the copy; the original is only read, and may be in use. Throws a `session` fault if there is
-   * no such session, or one of the new name already; otherwise as `create`. `before`: the state before that turn.
+   * no such session, or one of the new name already; otherwise as `create`. `before`: the state before that turn, or the next one.
    */
-  fork(id: string, as: { id: string; name: string | undefined }, before?: { turn: string }): ReturnType<SessionStore["open"]>;
+  fork(
+    id: string,
+    as: { id: string; name: string | undefined },
+    before?: { turn: string; next?: boolean | undefined },
+  ): ReturnType<SessionStore["open"]>;
   /** Newest first. */
   list(): Promise<SessionSummary[]>;
   /** The session last used in this folder. */
@@ -101,4 +113,6 @@ export interface SessionStore {
    */
   events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncIterable<Event>;
   remove(id: string): Promise<void>;
+  /** Changes how a session is listed, in use or not. Throws a `session` fault if there is no such session. */
+  mark(id: string, marks: SessionMarks): Promise<void>;
 }

@@ -31,6 +31,8 @@ export function greeting(_asked: ClientParams<"initialize">): InitializeResult {
         delete: {},
         fork: {},
         status: {},
+        title: {},
+        archive: {},
         additionalDirectories: {},
         systemPrompt: { mode: { override: {} } },
       },

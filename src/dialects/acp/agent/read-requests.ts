@@ -12,7 +12,7 @@ import { CODES, failure, result, type RpcId } from "../wire/rpc.js";
 import { serversOf, SessionParams, type NewSessionParams } from "../wire/sessions.js";
 import { AUTH_METHODS, greeting } from "./greet.js";
 import { choiceOf, patchOf } from "./options.js";
-import { clientSession, type AgentState, type ClientSession, type Pending } from "./state.js";
+import { clientSession, forget, type AgentState, type ArchiveFilter, type ClientSession, type Pending } from "./state.js";
 
 export function readRequest(id: RpcId, method: string, params: unknown, state: AgentState, env: SideEnv): Step<Op> {
   if (!isKnown(method)) return refused(id, CODES.methodNotFound, `Method not found: ${method}`);
@@ -71,9 +71,16 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
   "session/fork": reader("session/fork", (id, params, state, env) =>
     open(id, "session/fork", { open: "resume", sessionId: params.sessionId, fork: true }, params, state, env),
   ),
-  "session/list": reader("session/list", (rpc, { cwd, cursor }, state, env) => {
+  "session/list": reader("session/list", (rpc, { cwd, cursor, archived }, state, env) => {
+    const shown = archived ?? "exclude";
+    if (!isArchiveFilter(shown)) return refused(rpc, CODES.invalidParams, `archived is exclude, include or only, not '${shown}'`);
     if (cursor != null && !/^\d{1,9}$/.test(cursor)) return refused(rpc, CODES.invalidParams, `There is no cursor '${cursor}'`);
-    return asked({ type: "session.list" }, { for: "list", rpc, cwd: cwd ?? undefined, cursor: cursor ?? undefined }, state, env);
+    return asked(
+      { type: "session.list" },
+      { for: "list", rpc, cwd: cwd ?? undefined, cursor: cursor ?? undefined, archived: shown },
+      state,
+      env,
+    );
   }),
   "session/status": reader("session/status", (rpc, { sessionId }, state, env) => {
     if (state.named.get(sessionId)?.isReady === true) return answer(rpc, { status: "open" });
@@ -88,6 +95,18 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
     const step = asked({ type: "session.delete", sessionId }, { for: "delete", rpc }, state, env);
     return { in: [...closing(state.named.get(sessionId), state, env), ...step.in], out: step.out };
   }),
+  "session/set_title": reader("session/set_title", (rpc, params, state, env) => {
+    const [sessionId, title] = [params.sessionId, params.title.trim()];
+    if (title === "") return refused(rpc, CODES.invalidParams, "A title must not be empty");
+    return asked({ type: "session.mark", sessionId, name: title }, { for: "title", rpc, title }, state, env);
+  }),
+  "session/archive": reader("session/archive", (rpc, { sessionId }, state, env) => {
+    const step = asked({ type: "session.mark", sessionId, archived: true }, { for: "mark", rpc }, state, env);
+    return { in: [...closing(state.named.get(sessionId), state, env), ...step.in], out: step.out };
+  }),
+  "session/unarchive": reader("session/unarchive", (rpc, { sessionId }, state, env) =>
+    asked({ type: "session.mark", sessionId, archived: false }, { for: "mark", rpc }, state, env),
+  ),
   "session/prompt": reader("session/prompt", (rpc, { sessionId, prompt }, state, env) =>
     inSession(rpc, sessionId, state, (session) => ask(rpc, prompt, session, env)),
   ),
@@ -110,6 +129,10 @@ const READERS: Readonly<Record<ClientMethod, Read>> = {
 };
 
 // --- sessions ---
+
+function isArchiveFilter(text: string): text is ArchiveFilter {
+  return text === "exclude" || text === "include" || text === "only";
+}
 
 /** Resuming a session that is live here closes it first: the client wants the stored session. */
 function open(
@@ -225,8 +248,20 @@ function cancelRequest(id: RpcId, state: AgentState, env: SideEnv): Step<Op> {
   for (const session of state.sessions.values()) {
     const prompt = session.prompts.find(({ rpc }) => rpc === id);
     if (prompt !== undefined) return { in: [interrupt(session, prompt.turn, env)], out: [] };
+    if (session.replay?.rpc === id) return cancelOpening(id, session, state, env);
   }
-  return NOTHING;
+  const opening = [...state.pending].find(([, pending]) => pending.for === "open" && pending.rpc === id);
+  const session = opening?.[1].for === "open" ? state.sessions.get(opening[1].op.session) : undefined;
+  if (opening === undefined || session === undefined) return NOTHING;
+  state.pending.delete(opening[0]);
+  return cancelOpening(id, session, state, env);
+}
+
+/** The session is closed as soon as it is open; what the agent still tells of it is passed over. */
+function cancelOpening(rpc: RpcId, session: ClientSession, state: AgentState, env: SideEnv): Step<Op> {
+  forget(session, state);
+  const close: Op = { type: "session.close", id: env.stamp().id, session: session.handle };
+  return { in: [close], out: [failure(rpc, { code: CODES.cancelled, message: "The request was cancelled" })] };
 }
 
 export function interrupt({ handle }: ClientSession, turn: string | undefined, env: SideEnv): Op {

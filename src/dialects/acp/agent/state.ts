@@ -48,11 +48,16 @@ export interface ClientSession {
   compaction: string | undefined;
 }
 
+/** Which sessions a list has. */
+export type ArchiveFilter = "exclude" | "include" | "only";
+
 /** A request of the client that waits for an event. */
 export type Pending =
   | { for: "open"; rpc: RpcId; method: string; op: OpOf<"session.open"> }
   | { for: "close"; rpc: RpcId; session: ClientSession }
-  | { for: "list"; rpc: RpcId; cwd: string | undefined; cursor: string | undefined }
+  | { for: "list"; rpc: RpcId; cwd: string | undefined; cursor: string | undefined; archived: ArchiveFilter }
+  | { for: "title"; rpc: RpcId; title: string }
+  | { for: "mark"; rpc: RpcId }
   | { for: "status"; rpc: RpcId; sessionId: string }
   | { for: "delete"; rpc: RpcId }
   | { for: "steer"; rpc: RpcId }

@@ -225,7 +225,10 @@ function onPendingReply(event: EventOf<"reply">, pending: Pending, state: AgentS
         result(pending.rpc, event.status === "ok" ? { outcome: "injected" } : { outcome: "promptRequired", reason: "noRunningTurn" }),
       ]);
     case "delete":
+    case "mark":
       return out([result(pending.rpc, {})]);
+    case "title":
+      return out([result(pending.rpc, { title: pending.title })]);
     case "close":
     case "mode":
     case "option":
@@ -285,6 +288,7 @@ const StoredSessions = v.looseObject({
         name: v.optional(v.string()),
         firstPrompt: v.optional(v.string()),
         usedAt: v.optional(v.number()),
+        archived: v.optional(v.boolean()),
       }),
     ),
   ),
@@ -293,15 +297,21 @@ const StoredSessions = v.looseObject({
 const PAGE = 100;
 
 /** One page of the stored sessions. The cursor is the number of sessions on the pages before. */
-function listed(data: unknown, { cwd, cursor }: Pending & { for: "list" }): { sessions: SessionInfo[]; nextCursor?: string } {
+function listed(
+  data: unknown,
+  { cwd, cursor, archived: shown }: Pending & { for: "list" },
+): { sessions: SessionInfo[]; nextCursor?: string } {
   const stored = v.is(StoredSessions, data) ? (data.stored ?? []) : [];
-  const all = stored.filter((session) => cwd === undefined || session.cwd === cwd);
+  const all = stored
+    .filter((session) => cwd === undefined || session.cwd === cwd)
+    .filter(({ archived = false }) => shown === "include" || archived === (shown === "only"));
   const from = Number.parseInt(cursor ?? "0", 10) || 0;
-  const sessions = all.slice(from, from + PAGE).map(({ id, cwd: folder = "", name, firstPrompt, usedAt }): SessionInfo => ({
+  const sessions = all.slice(from, from + PAGE).map(({ id, cwd: folder = "", name, firstPrompt, usedAt, archived }): SessionInfo => ({
     sessionId: id,
     cwd: folder,
     title: name ?? firstPrompt ?? null,
     ...(usedAt !== undefined && { updatedAt: new Date(usedAt).toISOString() }),
+    ...(archived === true && { archived }),
   }));
   return { sessions, ...(from + PAGE < all.length && { nextCursor: String(from + PAGE) }) };
 }

@@ -16,7 +16,7 @@ import { endDenied } from "./read-calls.js";
 import { readUpdate } from "./read-updates.js";
 import { ask } from "./requests.js";
 import { agentName, type Asked, type DrivenSession, type HostState, type RunningTurn } from "./state.js";
-import { asPrompt, begin, changed, writeOp } from "./write-ops.js";
+import { asPrompt, begin, changed, marked, writeOp } from "./write-ops.js";
 
 export type Given = { result: unknown } | { error: RpcError };
 
@@ -44,6 +44,8 @@ export function readResult(asked: Asked, given: Given, state: HostState, env: Si
       return NOTHING;
     case "delete":
       return { in: [error === undefined ? reply(asked.op, "ok") : refusal(asked.op, faultOf(error))], out: [] };
+    case "mark":
+      return marked(asked, error === undefined ? undefined : faultOf(error), state);
     case "list":
       return listed(asked, given, state);
     default:

@@ -105,6 +105,7 @@ export type Asked =
   | { for: "steer"; session: DrivenSession; op: OpOf<"turn.steer"> }
   | { for: "close"; session: DrivenSession }
   | { for: "delete"; op: OpOf<"session.delete"> }
+  | { for: "mark"; op: OpOf<"session.mark">; isNamed: boolean }
   | { for: "list"; op: string | undefined; found: SessionInfo[]; pages: number };
 
 export interface HostState {

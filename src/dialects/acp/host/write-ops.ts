@@ -16,7 +16,7 @@ import { chooseMode, chooseOption, configNow, type Choosing } from "./options.js
 import { newTurn } from "./read-calls.js";
 import { answerTask, cancelled, refuseTasks, selected } from "./read-requests.js";
 import { ask } from "./requests.js";
-import { agentName, forget, permissionKey, type Change, type DrivenSession, type HostState, type Prompt } from "./state.js";
+import { agentName, type Asked, forget, permissionKey, type Change, type DrivenSession, type HostState, type Prompt } from "./state.js";
 
 /** The largest number of ops that wait for a session to be ready. */
 const MOST_HELD = 1024;
@@ -24,6 +24,7 @@ const MOST_HELD = 1024;
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "session.list") return list(op, state);
   if (op.type === "session.delete") return remove(op, state);
+  if (op.type === "session.mark") return mark(op, state);
   const session = sessionOf(op, state);
   if (session === undefined) {
     if (op.type === "turn.interrupt" && op.session === undefined) return interruptAll(state);
@@ -262,6 +263,33 @@ function remove(op: OpOf<"session.delete">, state: HostState): Step<Event> {
     return refused(op, `${agentName(state)} cannot remove its sessions`);
   if (state.named.has(op.sessionId)) return refused(op, `The session '${op.sessionId}' is open; close it first`, "session");
   return { in: [], out: [ask("session/delete", { sessionId: op.sessionId }, { for: "delete", op }, state)] };
+}
+
+/** A title and the archive are two requests: the second waits for the first. */
+export function mark(op: OpOf<"session.mark">, state: HostState): Step<Event> {
+  const { title, archive } = state.agent?.agentCapabilities?.sessionCapabilities ?? {};
+  const { sessionId, name, archived } = op;
+  if (name !== undefined && title == null) return refused(op, `${agentName(state)} cannot rename its sessions`);
+  if (archived !== undefined && archive == null) return refused(op, `${agentName(state)} cannot archive its sessions`);
+  if (name !== undefined)
+    return { in: [], out: [ask("session/set_title", { sessionId, title: name }, { for: "mark", op, isNamed: true }, state)] };
+  return archived === undefined ? heard([reply(op, "noop")]) : archiving(op, state);
+}
+
+function archiving(op: OpOf<"session.mark">, state: HostState): Step<Event> {
+  const method = op.archived === true ? "session/archive" : "session/unarchive";
+  return { in: [], out: [ask(method, { sessionId: op.sessionId }, { for: "mark", op, isNamed: false }, state)] };
+}
+
+/** A session that is open tells its new name. */
+export function marked({ op, isNamed }: Asked & { for: "mark" }, fault: Fault | undefined, state: HostState): Step<Event> {
+  if (fault !== undefined) return heard([refusal(op, fault)]);
+  const session = isNamed ? state.named.get(op.sessionId) : undefined;
+  const isNews = session !== undefined && op.name !== undefined && session.name !== op.name;
+  if (isNews) session.name = op.name;
+  const news: Event[] = isNews && op.name !== undefined ? [{ type: "session.updated", session: session.handle, name: op.name }] : [];
+  const rest = isNamed && op.archived !== undefined ? archiving(op, state) : heard([reply(op, "ok")]);
+  return { in: [...news, ...rest.in], out: rest.out };
 }
 
 function heard(events: Event[]): Step<Event> {

@@ -12,6 +12,7 @@ import {
   SetModelParams,
   SetModeParams,
   SetOptionParams,
+  SetTitleParams,
 } from "./sessions.js";
 import { UpdateParams } from "./updates.js";
 
@@ -38,6 +39,9 @@ export const clientRequests = {
   "session/status": SessionParams,
   "session/close": SessionParams,
   "session/delete": SessionParams,
+  "session/set_title": SetTitleParams,
+  "session/archive": SessionParams,
+  "session/unarchive": SessionParams,
   "session/prompt": PromptParams,
   "session/set_mode": SetModeParams,
   "session/set_model": SetModelParams,
@@ -62,6 +66,9 @@ export const HostRecord = v.union([
     requestOf("session/status", clientRequests["session/status"]),
     requestOf("session/close", clientRequests["session/close"]),
     requestOf("session/delete", clientRequests["session/delete"]),
+    requestOf("session/set_title", clientRequests["session/set_title"]),
+    requestOf("session/archive", clientRequests["session/archive"]),
+    requestOf("session/unarchive", clientRequests["session/unarchive"]),
     requestOf("session/prompt", clientRequests["session/prompt"]),
     requestOf("session/set_mode", clientRequests["session/set_mode"]),
     requestOf("session/set_model", clientRequests["session/set_model"]),

@@ -62,6 +62,7 @@ export const AgentCapabilities = v.looseObject({
       fork: offered,
       status: offered,
       title: offered,
+      archive: offered,
       additionalDirectories: offered,
       systemPrompt: v.nullish(v.looseObject({ mode: v.nullish(v.looseObject({ override: offered })) })),
     }),
@@ -133,7 +134,9 @@ export type NewSessionParams = v.InferOutput<typeof NewSessionParams>;
 export const OldSessionParams = v.looseObject({ sessionId: text, ...opening });
 
 export const SessionParams = v.looseObject({ sessionId: text });
-export const ListParams = v.looseObject({ cwd: v.nullish(text), cursor: v.nullish(text) });
+/** `archived`: which sessions to list, those that are out of the way among them or not. */
+export const ListParams = v.looseObject({ cwd: v.nullish(text), cursor: v.nullish(text), archived: v.nullish(text) });
+export const SetTitleParams = v.looseObject({ sessionId: text, title: text });
 export const SetModeParams = v.looseObject({ sessionId: text, modeId: text });
 export const SetModelParams = v.looseObject({ sessionId: text, modelId: text });
 export const SetOptionParams = v.looseObject({ sessionId: text, configId: text, value: v.union([text, v.boolean()]) });
@@ -179,6 +182,12 @@ export function choicesOf(option: ConfigOption): v.InferOutput<typeof Choice>[] 
 
 // --- the list ---
 
-const SessionInfo = v.looseObject({ sessionId: text, cwd: text, title: v.nullish(text), updatedAt: v.nullish(text) });
+const SessionInfo = v.looseObject({
+  sessionId: text,
+  cwd: text,
+  title: v.nullish(text),
+  updatedAt: v.nullish(text),
+  archived: v.nullish(v.boolean()),
+});
 export type SessionInfo = v.InferOutput<typeof SessionInfo>;
 export const ListResult = v.looseObject({ sessions: v.array(SessionInfo), nextCursor: v.nullish(text) });

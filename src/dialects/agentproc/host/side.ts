@@ -43,6 +43,7 @@ export function hostSide(options: Options, env: SideEnv): Side<Event, Op> {
         case "session.watch":
         case "session.rewind":
         case "session.delete":
+        case "session.mark":
         case "provider.set":
         case "turn.steer":
         case "host.answer":

@@ -36,6 +36,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.watch":
     case "session.rewind":
     case "session.delete":
+    case "session.mark":
     case "host.answer":
     case "command.suggest":
     case "ping":

@@ -39,6 +39,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.list":
     case "session.watch":
     case "session.delete":
+    case "session.mark":
     case "provider.set":
     case "command.suggest":
     case "ping":

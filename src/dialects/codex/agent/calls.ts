@@ -61,9 +61,14 @@ function parsed(id: RequestId, method: Method, params: unknown): AnyRequest | un
     case "thread/turns/list":
     case "thread/unsubscribe":
     case "thread/compact/start":
+    case "thread/archive":
+    case "thread/unarchive":
+    case "thread/delete":
       return v.is(requests["thread/turns/list"], params) ? { ...head, method, params } : undefined;
     case "thread/name/set":
       return v.is(requests["thread/name/set"], params) ? { ...head, method, params } : undefined;
+    case "thread/revert":
+      return v.is(requests["thread/revert"], params) ? { ...head, method, params } : undefined;
     case "thread/inject_items":
       return v.is(requests["thread/inject_items"], params) ? { ...head, method, params } : undefined;
     case "thread/settings/update":

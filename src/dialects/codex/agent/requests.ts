@@ -7,7 +7,8 @@ import { readInput } from "../wire/input.js";
 import type { AnyRequest, RequestOf } from "./calls.js";
 import { changesOf, openingOf, promptOf, seedOf } from "./read-requests.js";
 import type { AgentState, ClientThread, OpenThread } from "./state.js";
-import { freshTurn, openedView, storedThreads, threadView, turnView, VERSION } from "./views.js";
+import { archive, list, refused, remove, revert, setName, unarchive } from "./stored-threads.js";
+import { freshTurn, openedView, threadView, turnView, VERSION } from "./views.js";
 import { beginTurn, type Notice } from "./write-events.js";
 
 export interface Context {
@@ -52,7 +53,15 @@ export function handle(request: AnyRequest, context: Context): Step<Op> | string
     case "thread/unsubscribe":
       return unsubscribe(request, context);
     case "thread/name/set":
-      return "thread/name/set: Parley names a session when it begins; it cannot be renamed";
+      return setName(request, context);
+    case "thread/archive":
+      return archive(request, context);
+    case "thread/unarchive":
+      return unarchive(request, context);
+    case "thread/delete":
+      return remove(request, context);
+    case "thread/revert":
+      return onThread(request.params, state, (thread) => revert(request, thread, context));
     case "thread/compact/start":
       return onThread(request.params, state, (thread) => compact(id, thread, context));
     case "thread/inject_items":
@@ -122,6 +131,8 @@ function resume(
   if (live !== undefined && !fork) {
     return { in: [], out: [respond(id, openedView(live, withTurns ? turnsOf(live) : []))] };
   }
+  const last = "lastTurnId" in params ? (params.lastTurnId ?? undefined) : undefined;
+  if (last !== undefined && live?.lanes.get("")?.turn.id === last) return `turn is in progress: ${String(last)}`;
   const session = fork ? env.stamp().id : threadId;
   const opening = { ...openingOf(session, params, state), ...(fork && { forkedFrom: threadId }) };
   const after = withTurns ? { after: { seq: -1 } } : {};
@@ -134,34 +145,8 @@ function resume(
     ...after,
     config: opening.config,
   };
-  return open(id, fork ? { ...op, fork } : op, opening, withTurns);
-}
-
-function list({ id, params }: RequestOf<"thread/list">, { state, env, respond }: Context): Step<Op> {
-  const op = env.stamp().id;
-  state.waiting.set(op, (event) => {
-    if (event.type !== "reply" || event.fault !== undefined) return refused(id, event.type === "reply" ? event.fault?.message : undefined);
-    return { in: [], out: [respond(id, pageOf(storedThreads(event.data), params ?? {}))] };
-  });
-  return { in: [{ type: "session.list", id: op }], out: [] };
-}
-
-/** Threads are never archived here. A cursor is the place where the next page begins. */
-function pageOf(stored: readonly Record<string, unknown>[], params: NonNullable<RequestOf<"thread/list">["params"]>): object {
-  const { limit, cursor, cwd, archived, searchTerm, sortDirection } = params;
-  const folders = cwd == null ? undefined : [cwd].flat();
-  const words = searchTerm?.toLowerCase() ?? "";
-  const found = stored
-    .filter((thread) => archived !== true && (folders === undefined || folders.includes(String(thread["cwd"]))))
-    .filter(({ name, preview }) => [name, preview].some((told) => typeof told === "string" && told.toLowerCase().includes(words)));
-  const sorted = sortDirection === "asc" ? found.toReversed() : found;
-  const from = Math.max(0, Number(cursor ?? 0) || 0);
-  const to = limit == null ? sorted.length : from + Math.max(1, limit);
-  return { data: sorted.slice(from, to), nextCursor: to < sorted.length ? String(to) : null, backwardsCursor: null };
-}
-
-function refused(id: RequestId, message = "The agent refused"): Step<Op> {
-  return { in: [], out: [{ rec: { error: { code: -32_600, message }, id } }] };
+  const before = typeof last === "string" ? { before: { turn: last, next: true } } : {};
+  return open(id, fork ? { ...op, fork, ...before } : op, opening, withTurns);
 }
 
 function unsubscribe({ id, params }: RequestOf<"thread/unsubscribe">, { state, env, respond }: Context): Step<Op> {

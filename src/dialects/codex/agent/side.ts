@@ -214,9 +214,9 @@ function appServer(env: SideEnv): Side<Op, Event> {
     return together(waiting.reduce(together<Op>, NOTHING), news([notice("warning", { threadId: null, message })], event));
   }
 
-  /** Replayed events fill the turns that the thread keeps; they send no notifications. */
+  /** Replayed events fill the turns that the thread keeps; they send no notifications. An update of the past is none of the present. */
   function replayed(event: Event, thread: ClientThread): Step<Op> {
-    noticesOf(event, thread);
+    if (event.type !== "session.updated") noticesOf(event, thread);
     if (event.type === "user.message" && thread.preview === "")
       thread.preview = event.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     thread.replayLeft--;

@@ -78,16 +78,23 @@ const Summaries = v.looseObject({
       firstPrompt: v.optional(v.string()),
       createdAt: v.optional(v.number()),
       usedAt: v.optional(v.number()),
+      archived: v.optional(v.boolean()),
     }),
   ),
 });
 
+export interface StoredThread {
+  thread: Record<string, unknown>;
+  isArchived: boolean;
+}
+
 /** The stored sessions of an agent's list, the newest first. */
-export function storedThreads(data: unknown): Record<string, unknown>[] {
+export function storedThreads(data: unknown): StoredThread[] {
   if (!v.is(Summaries, data)) return [];
-  return data.stored.map(({ id, cwd = "", name, firstPrompt = "", createdAt = 0, usedAt = createdAt }) =>
-    storedView({ id, cwd, name, preview: firstPrompt, createdAt: seconds(createdAt), updatedAt: seconds(usedAt) }),
-  );
+  return data.stored.map(({ id, cwd = "", name, firstPrompt = "", createdAt = 0, usedAt = createdAt, archived = false }) => ({
+    thread: storedView({ id, cwd, name, preview: firstPrompt, createdAt: seconds(createdAt), updatedAt: seconds(usedAt) }),
+    isArchived: archived,
+  }));
 }
 
 export function seconds(ms: number): number {

@@ -105,6 +105,10 @@ const READERS: Readonly<Record<NotificationMethod, Read>> = {
   }),
   "thread/started": () => [],
   "thread/status/changed": () => [],
+  "thread/archived": () => [],
+  "thread/unarchived": () => [],
+  "thread/deleted": () => [],
+  "thread/reverted": () => [],
   "thread/closed": reader("thread/closed", onClosed),
   "thread/name/updated": reader("thread/name/updated", ({ threadId, threadName }, state) => {
     const place = placeOf(threadId, state);

@@ -47,6 +47,7 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
     case "session.watch":
     case "session.rewind":
     case "session.delete":
+    case "session.mark":
     case "provider.set":
     case "command.suggest":
     case "ping":

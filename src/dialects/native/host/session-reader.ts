@@ -58,6 +58,7 @@ export class SessionReader {
       case "session.watch":
       case "session.rewind":
       case "session.delete":
+      case "session.mark":
       case "provider.set":
       case "turn.steer":
       case "host.answer":

@@ -33,7 +33,7 @@ export function resumeCommand({ control }: Pick<CommandContext, "control">): Com
     const store = await control.openStore();
     if (store === undefined)
       throw new ParleyError({ code: "session", message: "Sessions are switched off, so none is stored", retryable: false });
-    return (await store.list()).filter(({ cwd }) => cwd === control.session.workspace.root);
+    return (await store.list()).filter(({ cwd, archived }) => cwd === control.session.workspace.root && archived !== true);
   }
 
   function choice(session: SessionSummary): SessionChoice & { current: boolean } {

@@ -18,12 +18,13 @@ import { copyLog } from "./copy-log.js";
 import { writeEntry } from "../entry.js";
 import { folderName, idOf } from "./folder-name.js";
 import { readHead } from "./heads.js";
+import { readMarks, writeMarks } from "./marks.js";
 import { prune } from "./prune.js";
 import { holdsRewind, lostItsEnd, readEntries } from "./read-log.js";
 import { readTurns } from "../logged-turns.js";
 import { rebuild } from "../rebuild.js";
 import { readSnapshot, snapshotOf, writeSnapshot, type Snapshot } from "./snapshot.js";
-import type { SessionLog, SessionStore, SessionSummary } from "../store.js";
+import type { SessionLog, SessionMarks, SessionStore, SessionSummary } from "../store.js";
 
 const LOG = "log.jsonl";
 /** The shortest unreadable line: a marker for a log that failed. */
@@ -78,6 +79,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     latest,
     events,
     remove,
+    mark,
   };
 
   async function create(session: Parameters<SessionStore["create"]>[0]): Promise<SessionLog> {
@@ -120,7 +122,8 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
       const session = rebuild(snapshot?.session, readEntries(logOf(id), snapshot?.offset ?? 0));
       if (session === undefined) throw unreadable(original);
       // The session's name is that of its folder, even if the folder was copied or renamed by hand.
-      return { session: { ...session, id }, log: sessionLog(folder, file, release, snapshot) };
+      const { name = session.name } = await readMarks(folder);
+      return { session: { ...session, id, name }, log: sessionLog(folder, file, release, snapshot) };
     } catch (error) {
       await file.close().catch(() => {});
       await release();
@@ -137,9 +140,10 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     try {
       // Another process may have used the id between the first look and the lock.
       if (!isEmpty(folder)) throw exists(as.id);
-      const place = before === undefined ? Infinity : placeBefore(from, before.turn);
+      const place = before === undefined ? Infinity : placeBefore(from, before);
       await shareCopies(source, folder);
-      await copyLog(join(source, LOG), join(folder, LOG), as, place);
+      const { name } = await readMarks(source);
+      await copyLog(join(source, LOG), join(folder, LOG), { id: as.id, name: as.name ?? name }, place);
     } catch (error) {
       if (isEmpty(folder)) await discard(folder).catch(() => {});
       throw error;
@@ -235,14 +239,20 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     const ids = await stored();
     const found: SessionSummary[] = [];
     for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const heads = ids.slice(at, at + AT_ONCE).map(async (id) => ({ id, head: await readHead(logOf(id)) }));
-      for (const { id, head } of await Promise.all(heads)) if (head !== undefined) found.push({ id, ...head });
+      const heads = ids.slice(at, at + AT_ONCE).map(async (id) => {
+        const [head, marks] = await Promise.all([readHead(logOf(id)), readMarks(folderOf(id))]);
+        return { id, head, marks };
+      });
+      for (const { id, head, marks } of await Promise.all(heads)) {
+        if (head === undefined) continue;
+        found.push({ id, ...head, name: marks.name ?? head.name, ...(marks.archived === true && { archived: true }) });
+      }
     }
     return found.sort((a, b) => b.usedAt - a.usedAt);
   }
 
   async function latest(cwd: string): Promise<string | undefined> {
-    return (await list()).find((session) => session.cwd === cwd)?.id;
+    return (await list()).find((session) => session.cwd === cwd && session.archived !== true)?.id;
   }
 
   async function* events(id: string, onDamaged?: (lines: readonly number[]) => void): AsyncGenerator<Event, void> {
@@ -262,16 +272,22 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     if (damaged.length > 0) onDamaged?.(damaged);
   }
 
-  function placeBefore(id: string, turn: string): number {
-    const found = readTurns(readEntries(logOf(id), 0)).turns.findLast((each) => each.id === turn);
-    if (found === undefined) throw fault(`There is no turn '${turn}' in session '${id}'`);
-    return found.place;
+  function placeBefore(id: string, { turn, next = false }: { turn: string; next?: boolean | undefined }): number {
+    const { turns } = readTurns(readEntries(logOf(id), 0));
+    const at = turns.findLastIndex((each) => each.id === turn);
+    if (at === -1) throw fault(`There is no turn '${turn}' in session '${id}'`);
+    return turns[next ? at + 1 : at]?.place ?? Infinity;
   }
 
   async function remove(id: string): Promise<void> {
     const folder = folderOf(id);
     if (!existsSync(logOf(id))) throw notFound(id);
     await removeFolder(folder, `Session '${id}'`);
+  }
+
+  async function mark(id: string, marks: SessionMarks): Promise<void> {
+    if (isEmpty(folderOf(id))) throw notFound(id);
+    await writeMarks(folderOf(id), options.redact(marks));
   }
 
   async function removeFolder(folder: string, what: string): Promise<void> {
