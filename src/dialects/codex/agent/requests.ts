@@ -29,9 +29,9 @@ export function handle(request: AnyRequest, context: Context): Step<Op> | string
     case "thread/start":
       return start(request, context);
     case "thread/resume":
-      return resume(request, context, false);
+      return resume(request, context);
     case "thread/fork":
-      return resume(request, context, true);
+      return resume(request, context, { last: request.params.lastTurnId ?? undefined });
     case "thread/list":
       return list(request, context);
     case "thread/loaded/list":
@@ -119,22 +119,22 @@ function start({ id, params }: RequestOf<"thread/start">, { state, env, open }: 
   return open(id, { type: "session.open", id: env.stamp().id, session, open: "new", config: opening.config }, opening, false);
 }
 
-/** Resumes or forks a thread. A thread that is loaded already is answered with its present state. */
+/** Resumes or forks a thread, the latter up to its `last` turn. A thread that is loaded already is answered with its present state. */
 function resume(
   { id, params }: RequestOf<"thread/resume"> | RequestOf<"thread/fork">,
   { state, env, open, respond }: Context,
-  fork: boolean,
+  fork?: { last: string | undefined },
 ): Step<Op> | string {
   const { threadId, excludeTurns } = params;
   const live = state.threads.get(threadId);
   const withTurns = excludeTurns !== true;
-  if (live !== undefined && !fork) {
+  if (live !== undefined && fork === undefined) {
     return { in: [], out: [respond(id, openedView(live, withTurns ? turnsOf(live) : []))] };
   }
-  const last = "lastTurnId" in params ? (params.lastTurnId ?? undefined) : undefined;
-  if (last !== undefined && live?.lanes.get("")?.turn.id === last) return `turn is in progress: ${String(last)}`;
-  const session = fork ? env.stamp().id : threadId;
-  const opening = { ...openingOf(session, params, state), ...(fork && { forkedFrom: threadId }) };
+  const last = fork?.last;
+  if (last !== undefined && live?.lanes.get("")?.turn.id === last) return `turn is in progress: ${last}`;
+  const session = fork !== undefined ? env.stamp().id : threadId;
+  const opening = { ...openingOf(session, params, state), ...(fork !== undefined && { forkedFrom: threadId }) };
   const after = withTurns ? { after: { seq: -1 } } : {};
   const op: OpOf<"session.open"> = {
     type: "session.open",
@@ -145,8 +145,8 @@ function resume(
     ...after,
     config: opening.config,
   };
-  const before = typeof last === "string" ? { before: { turn: last, next: true } } : {};
-  return open(id, fork ? { ...op, fork, ...before } : op, opening, withTurns);
+  const before = last === undefined ? {} : { before: { turn: last, next: true } };
+  return open(id, fork === undefined ? op : { ...op, fork: true, ...before }, opening, withTurns);
 }
 
 function unsubscribe({ id, params }: RequestOf<"thread/unsubscribe">, { state, env, respond }: Context): Step<Op> {

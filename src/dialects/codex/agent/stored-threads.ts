@@ -15,7 +15,7 @@ export function refused(id: RequestId, message = "The agent refused"): Step<Op> 
 }
 
 /** Sends an op; `then` continues with its answer, or the request is refused with the agent's reason. */
-function asking<T extends Op>(id: RequestId, op: T, { state }: Context, then: (event: Event) => Step<Op>): Step<Op> {
+function asking(id: RequestId, op: Op, { state }: Context, then: (event: Event) => Step<Op>): Step<Op> {
   state.waiting.set(op.id ?? "", (event) => {
     if (event.type === "reply" && event.status === "error") return refused(id, event.fault?.message);
     return then(event);
