@@ -54,7 +54,7 @@ describe("without any file", () => {
       rules: [],
       mcpServers: {},
       hooks: NO_HOOKS,
-      sandbox: { mode: "off", network: "off" },
+      sandbox: { mode: "off", network: "off", hooks: true },
       sessions: { enabled: true, keep: 200 },
       env: {},
       limits: {

@@ -245,6 +245,13 @@ export const TABLE = {
     userOnly: true,
     doc: "further files and folders that commands in the sandbox do not see",
   },
+  "sandbox.hooks": { schema: yesOrNo, file: "sandbox.hooks", preset: true, userOnly: true, doc: "run hooks in the sandbox, too" },
+  "sandbox.mcpServers": {
+    schema: texts,
+    file: "sandbox.mcpServers",
+    userOnly: true,
+    doc: "MCP servers that are started in the sandbox, by name; `*` means all",
+  },
   theme: { schema: oneOf(["dark", "light", "plain"]), file: "theme", doc: "the colours of the chat" },
   "sessions.enabled": { schema: yesOrNo, file: "sessions.enabled", preset: true, doc: "keep sessions, so that they can be resumed" },
   "sessions.keep": { schema: count, file: "sessions.keep", preset: 200, doc: "the most stored sessions; the oldest are removed" },

@@ -62,7 +62,10 @@ describe.skipIf(NO_SANDBOX !== undefined)("with the sandbox on", () => {
     expect(resultOf(host, "plain")).toBe("Exit code: 0");
     expect(existsSync(join(cwd, "made")) && existsSync(join(cwd, "b.txt"))).toBe(true);
     expect(host.ofType("session.ready")[0]?.config?.mode).toBe("sandboxed");
-    expect(host.ofType("session.ready")[0]?.capabilities?.["modes"]).toContain("sandboxed");
+    expect(host.ofType("session.ready")[0]?.capabilities).toMatchObject({
+      modes: expect.arrayContaining(["sandboxed"]),
+      sandbox: "bubblewrap",
+    });
     expect(await host.finish()).toBe(0);
   });
 
@@ -133,6 +136,7 @@ test("with the sandbox off the mode sandboxed asks about commands and says why, 
   expect(questions).toEqual({ plain: "Allow Execute: touch made?", needs: "Allow Execute: touch more?" });
   const notice = await host.next("notice", ({ kind }) => kind === "sandbox");
   expect(notice.text).toContain("because the sandbox is off: --sandbox auto");
+  expect(host.ofType("session.ready")[0]?.capabilities).not.toHaveProperty("sandbox");
   expect(host.ofType("session.ready")[0]?.capabilities?.["modes"]).not.toContain("sandboxed");
   expect(await host.finish()).toBe(0);
 });

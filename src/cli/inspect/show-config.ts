@@ -57,12 +57,26 @@ function impliedBy(settings: Settings, env: Env): Implied {
 }
 
 function shownValues(settings: Settings): [string, unknown][] {
-  const { apiKey, baseUrl, rules, mcpServers, hooks, sessions, limits, providers, keys: _secret, fork: _ofOneRun, ...plain } = settings;
+  const {
+    apiKey,
+    baseUrl,
+    rules,
+    mcpServers,
+    hooks,
+    sandbox,
+    sessions,
+    limits,
+    providers,
+    keys: _secret,
+    fork: _ofOneRun,
+    ...plain
+  } = settings;
   return [
     ...Object.entries(plain),
     ["baseUrl", baseUrl === undefined ? undefined : safeUrl(baseUrl)],
     ["apiKey", apiKey === undefined ? undefined : HIDDEN],
     ...rules.map((rule, index): [string, unknown] => [`rules[${index}]`, rule]),
+    ...under("sandbox", sandbox),
     ...under("sessions", sessions),
     ...under("limits", limits),
     ...under("mcpServers", mcpServers, ({ args, env, headers, url, ...server }) => {

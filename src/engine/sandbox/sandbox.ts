@@ -23,6 +23,10 @@ export interface SandboxOptions {
   write?: readonly string[];
   read?: readonly string[];
   hide?: readonly string[];
+  /** Hooks run in it, too; unless told otherwise they do. */
+  hooks?: boolean;
+  /** Names of MCP servers that are started in it; `*` for all. */
+  mcpServers?: readonly string[];
 }
 
 /** The reach of one command beyond the boundary, after a yes to it. */
@@ -58,7 +62,7 @@ async function drawIn(folder: string, system: SandboxSystem, options: SandboxOpt
   const { write = [], read = [], hide = [], network = "off" } = options;
   const boundary = await drawBoundary({ ...place, folder, write, read, hide });
   const { openNetwork } = await import("./network/network.js");
-  return new Sandbox(folder, system, boundary, await openNetwork(network, system, folder));
+  return new Sandbox(folder, system, boundary, await openNetwork(network, system, folder), options);
 }
 
 export class Sandbox {
@@ -67,17 +71,30 @@ export class Sandbox {
   readonly #system: SandboxSystem;
   readonly #boundary: Boundary;
   readonly #network: Network;
+  readonly #options: SandboxOptions;
   readonly #closing = closing(inheritedDescriptors());
 
-  constructor(folder: string, system: SandboxSystem, boundary: Boundary, network: Network) {
+  constructor(folder: string, system: SandboxSystem, boundary: Boundary, network: Network, options: SandboxOptions) {
     this.folder = folder;
     this.#system = system;
     this.#boundary = boundary;
     this.#network = network;
+    this.#options = options;
   }
 
   get name(): SandboxSystem["name"] {
     return this.#system.name;
+  }
+
+  /** Whether hooks run in it. */
+  get hasHooks(): boolean {
+    return this.#options.hooks ?? true;
+  }
+
+  /** Whether the MCP server of that name is started in it. */
+  hasServer(name: string): boolean {
+    const { mcpServers = [] } = this.#options;
+    return mcpServers.includes(name) || mcpServers.includes("*");
   }
 
   /** The temporary folder as commands see it, and where it lies. */

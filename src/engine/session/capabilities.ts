@@ -8,17 +8,18 @@ import { toolExists } from "../permissions/tool-lists.js";
 export function sessionCapabilities(
   model: Model,
   config: SessionConfig,
-  has: { extensions: boolean; sandbox: boolean },
+  has: { extensions: boolean; sandbox: string | undefined },
 ): Record<string, unknown> {
   const { thinking, images, efforts, contextLimit, outputLimit } = model;
   return {
-    modes: Mode.options.filter((mode) => has.sandbox || !needsSandbox(mode)),
+    modes: Mode.options.filter((mode) => has.sandbox !== undefined || !needsSandbox(mode)),
     approvals: true,
     steering: true,
     mcp: has.extensions,
     catalog: true,
     hostTools: true,
     tools: toolsOf(config, has.extensions),
+    ...(has.sandbox !== undefined && { sandbox: has.sandbox }),
     thinking,
     images: config.images ?? images,
     ...(efforts !== undefined && { efforts }),

@@ -319,7 +319,7 @@ export class Session implements SessionServices {
   #description(): SessionDescription {
     const capabilities = sessionCapabilities(this.settings.model, this.config, {
       extensions: this.engine.extensions !== undefined,
-      sandbox: this.workspace.sandbox !== undefined,
+      sandbox: this.workspace.sandbox?.name,
     });
     return { ...this.events.identity, config: this.config, capabilities };
   }

@@ -64,6 +64,7 @@ async function run(spec: HookCommand, input: HookInput, { workspace, redactor }:
   const timeoutMs = spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const running = await workspace.exec({
     argv: spec.command,
+    confined: workspace.sandbox?.hasHooks === true,
     env: environmentOf(input),
     input: `${JSON.stringify(input)}\n`,
     onOutput: (channel, text) => output[channel].push(channel === "stderr" ? safe.push(text) : text),

@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Redactor } from "../../../core/secrets/redact.js";
 import type { HostRequests } from "../../session/host-requests.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import { untilAborted } from "../../turn/interrupt.js";
 import type { Emit } from "../../turn/turn.js";
 import type { Endpoint } from "./endpoint.js";
@@ -25,6 +26,8 @@ export interface DialOptions {
   version: string;
   /** The workspace: where a server is started, and the one root that it is told of. */
   root: string;
+  /** Some servers that we start run in it. */
+  sandbox: Sandbox | undefined;
   /** Variables that a server which we start gets beside its own. */
   env: Record<string, string>;
   redactor: Redactor;
@@ -75,10 +78,12 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
 
 /** The newer protocol is only tried with a server that refuses the older: many leave when the first thing they hear is unknown to them. */
 async function dialStdio(endpoint: Endpoint & { kind: "stdio" }, options: DialOptions, signal: AbortSignal): Promise<Dialled> {
+  const { name, root, sandbox } = options;
+  const argv = sandbox?.hasServer(name) === true ? sandbox.confine(endpoint.argv, root) : endpoint.argv;
   const start = (): StdioTransport =>
     new StdioTransport({
-      argv: endpoint.argv,
-      cwd: options.root,
+      argv,
+      cwd: root,
       env: { ...options.env, ...endpoint.env },
       redactor: options.redactor,
     });

@@ -206,6 +206,7 @@ export class McpServers {
       redactor,
       tokens,
       root: workspace.root,
+      sandbox: workspace.sandbox,
       env: toolEnvironment(env, redactor.secrets),
       variables: env,
       host: { requests: hostRequests, emit: control.emit, seconds: () => control.session.answerSeconds },
