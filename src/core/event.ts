@@ -170,8 +170,8 @@ const ApprovalRequested = event("approval.requested", {
 });
 
 /**
- * The question about a call is over: somebody answered, or nobody did before its deadline or the end of its turn, as the `reason` says. Only
- * told where several hosts see one session.
+ * The question about a call is over: somebody answered, or nobody did before its deadline or the end of its turn, as the `reason` says. Told
+ * where several hosts see one session, and of an agent that starts a call without waiting for the answer.
  */
 const ApprovalSettled = event("approval.settled", {
   call: text,

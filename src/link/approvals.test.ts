@@ -91,6 +91,22 @@ describe("deadlines", () => {
   });
 });
 
+test("an agent that starts a call without waiting for the answer has settled the question, which is told first", async () => {
+  const { agent, host, peer } = await running(native);
+  peer.say(...asks("c1", "c2"));
+  await host.of("approval.requested");
+  await agent.send({ type: "approval.answer", session: "s", answers: [{ call: "c1", decision: "allow" }] });
+  await peer.of("approval.answer");
+  peer.say({ type: "tool.started", ...TURN, call: "c1" }, { type: "tool.started", ...TURN, call: "c2" });
+  await host.of("tool.started", 2);
+  expect(host.heard.all.filter(({ type }) => type === "approval.settled" || type === "tool.started")).toMatchObject([
+    { type: "tool.started", call: "c1" },
+    { type: "approval.settled", call: "c2", decision: "allow", reason: expect.stringContaining("did not wait") },
+    { type: "tool.started", call: "c2" },
+  ]);
+  await agent.close();
+});
+
 describe("grants that the wire cannot hold", () => {
   const calls = (...names: [id: string, name: string][]): Event[] => [
     ...names.map(([id, name]): Event => ({ type: "tool.requested", ...TURN, call: { id, name } })),

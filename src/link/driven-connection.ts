@@ -28,6 +28,7 @@ export class Line {
   readonly #gone: (closed: Closed) => void;
   readonly #side: Side<Event, Op>;
   readonly #carrier: TransportLifecycle;
+  readonly #onBreach: ConnectOptions["onBreach"];
   readonly #grants: Grants;
   readonly #deadlines: Deadlines;
   readonly #heartbeat: Heartbeat | undefined;
@@ -55,6 +56,7 @@ export class Line {
       quiet: () => this.#play(this.#side.quiet?.() ?? { in: [], out: [] }),
       ended: (closed) => this.#ended(closed),
     });
+    this.#onBreach = options.onBreach;
     this.#grants = new Grants(dialect);
     this.#deadlines = new Deadlines(options.answerSeconds ?? ANSWER_SECONDS, (op) => this.#sendOwn(op));
     this.#replies = new Replies(dialect.replies, options.replySeconds, (reply) => void this.#hear(reply));
@@ -303,8 +305,12 @@ export class Line {
     this.#unanswered.event(event);
     const released = this.#turns.event(event);
     if (event.type === "turn.ended") this.#stopped();
-    const { answer, pass } = this.#grants.event(event);
+    const { answer, before, pass } = this.#grants.event(event);
     if (answer !== undefined) this.#sendOwn(answer);
+    if (before !== undefined) {
+      this.#onBreach?.(`rule 5: call ${before.call} started before its approval was answered`);
+      void this.#tell(before);
+    }
     if (pass === undefined) return;
     this.#deadlines.event(pass);
     this.#hostRequests.event(pass);

@@ -37,9 +37,14 @@ export class Grants {
     return answer;
   }
 
-  /** Splits an approval into the calls that a grant answers and the calls that the host must see. */
-  event(event: Event): { answer?: OpOf<"approval.answer">; pass?: Event } {
-    if (event.type === "tool.ended") this.#take(event.session, event.call);
+  /**
+   * Splits an approval into the calls that a grant answers and the calls that the host must see. An agent that starts a call without
+   * waiting for the answer has settled the question itself: that is told first.
+   */
+  event(event: Event): { answer?: OpOf<"approval.answer">; before?: EventOf<"approval.settled">; pass?: Event } {
+    if (event.type === "tool.ended" || event.type === "approval.settled") this.#take(event.session, event.call);
+    if (event.type === "tool.started" && this.#take(event.session, event.call) !== undefined)
+      return { before: settledBy(event), pass: event };
     if (event.type === "session.ended") this.#forget(event.session);
     if (event.type !== "approval.requested") return { pass: event };
     const open: Call[] = [];
@@ -79,6 +84,11 @@ export class Grants {
   #covers(event: EventOf<"approval.requested">, call: Call): boolean {
     return this.#tools.has(scoped(event.session, call.name)) || this.#categories.has(scoped(event.session, categoryIn(call)));
   }
+}
+
+function settledBy({ session, turn, under, call }: EventOf<"tool.started">): EventOf<"approval.settled"> {
+  const place = { session, turn, ...(under !== undefined && { under }) };
+  return { type: "approval.settled", ...place, call, decision: "allow", reason: "the agent did not wait for the answer" };
 }
 
 function categoryIn(call: Call): string {

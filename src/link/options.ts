@@ -28,6 +28,6 @@ export interface ConnectOptions {
   redials?: boolean;
   /** Appends every message of the wire, and its ops and events, to this file, redacted. */
   tape?: string;
-  /** Called with each breach of the grammar by an agent of the native wire. The emitted events are repaired. */
+  /** Called with each breach of the grammar by the agent, where its wire says events as they are. The emitted events are repaired. */
   onBreach?(words: string): void;
 }
