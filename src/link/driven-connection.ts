@@ -99,7 +99,7 @@ export class Line {
     if (this.#leaving === "now" || this.#over) return;
     this.#leaving = "now";
     this.#carrier.bar();
-    if (!this.#carrier.isUp && !this.#carrier.isLaunched) return void this.#inOrder(() => this.#finish());
+    if (!this.#carrier.isUp && !this.#carrier.isLaunched) return void this.#inOrder(async () => this.#finish());
     if (this.#carrier.isShared) return this.#hangUp();
     const meta = id === undefined ? {} : { id };
     if (this.#dialect.coverage.shutdown !== "none") {
@@ -134,7 +134,7 @@ export class Line {
 
   #leaveWhenIdle(): void {
     if (this.#leaving !== "drained" || this.#over || !this.#turns.idle) return;
-    if (!this.#carrier.isUp) return void this.#inOrder(() => this.#finish());
+    if (!this.#carrier.isUp) return void this.#inOrder(async () => this.#finish());
     this.#carrier.close("eof");
     this.#carrier.closeSoon();
   }
@@ -263,8 +263,9 @@ export class Line {
     if ("bad" in frame && frame.overlong === true) this.#missed(frame.line);
     this.#heartbeat?.heard(false);
     const step = this.#side.read(frame);
-    await this.#carrier.put(step);
-    for (const event of step.in) await this.#hear(event);
+    const put = this.#carrier.put(step);
+    await this.#hearAll(step);
+    await put;
     this.#heartbeat?.heard(true);
   }
 
@@ -276,12 +277,14 @@ export class Line {
     const step = this.#side.end(this.#leaving === "now" && this.#turns.idle ? {} : closed);
     this.#closed = endOf(this.#closed, step.in);
     await this.#carrier.put(step);
-    for (const event of step.in) await this.#hear(event);
-    if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") return this.#leaveWhenIdle();
-    await this.#finish();
+    const heard = this.#hearAll(step);
+    if (this.#dialect.lifetime === "turn" && this.#leaving !== "now") this.#leaveWhenIdle();
+    else this.#finish();
+    await heard;
   }
 
-  async #finish(): Promise<void> {
+  /** Over as soon as the last event is told, so that an open which answers it starts another agent. */
+  #finish(): void {
     if (this.#over) return;
     const closed = this.#closed;
     this.#over = true;
@@ -295,6 +298,11 @@ export class Line {
   }
 
   // --- events ---
+
+  /** All events of a step at once: the events of an op that is written meanwhile come behind them. Resolves when a slow host has read them. */
+  async #hearAll({ in: told }: Step<Event>): Promise<void> {
+    await Promise.all(told.map((event) => this.#hear(event)));
+  }
 
   async #hear(told: Event): Promise<void> {
     if (this.#heartbeat?.isOwn(told) === true) return;

@@ -42,6 +42,7 @@ export class Grants {
    * waiting for the answer has settled the question itself: that is told first.
    */
   event(event: Event): { answer?: OpOf<"approval.answer">; before?: EventOf<"approval.settled">; pass?: Event } {
+    if (event.replay === true) return { pass: event };
     if (event.type === "tool.ended" || event.type === "approval.settled") this.#take(event.session, event.call);
     if (event.type === "tool.started" && this.#take(event.session, event.call) !== undefined)
       return { before: settledBy(event), pass: event };

@@ -3,6 +3,7 @@ import { becamePrompt } from "../core/command.js";
 import type { Event, EventOf } from "../core/event.js";
 import { QUEUE_LIMIT } from "../core/limits.js";
 import type { Op, OpOf } from "../core/op.js";
+import { refusal } from "./unanswered.js";
 
 type Prompt = OpOf<"turn.prompt">;
 
@@ -168,6 +169,9 @@ function release(work: Work): Release | undefined {
   if (next === undefined) return undefined;
   if (!work.cancelled.delete(next)) return { send: next };
   const address = { session: next.session, turn: next.turn, parent: next.id };
+  // No turn runs in a session that was refused.
+  if (work.opener !== undefined)
+    return { tell: [refusal(next, { code: "session", message: "Interrupted before it began", retryable: true })] };
   return {
     tell: [
       { type: "turn.started", ...address },

@@ -50,8 +50,18 @@ export function conversationsOf({ id }: Dialect): Conversation[] {
   const both = (["agent", "host"] as const).flatMap((side) =>
     files.map((lines): Conversation => ({ side, moves: lines.flatMap((line) => movesOf(line, side)) })),
   );
-  return both.filter(({ moves }) => moves.length > 0);
+  return both.filter(({ moves }) => moves.length > 0).map(opened);
 }
+
+/** A host opens a session first. */
+function opened({ side, moves }: Conversation): Conversation {
+  const [first] = moves;
+  if (side === "agent" || (first !== undefined && "write" in first && first.write.type === "session.open")) return { side, moves };
+  const session = moves.flatMap((move) => ("rec" in move && v.is(Named, move.rec) ? [move.rec.session] : []))[0] ?? "s";
+  return { side, moves: [{ write: { type: "session.open", id: "open", session, open: "new" } }, ...moves] };
+}
+
+const Named = v.looseObject({ session: v.string() });
 
 function movesOf(line: Line, side: Conversation["side"]): Move[] {
   if (line.side !== undefined && line.side !== side) return [];

@@ -36,6 +36,8 @@ export function readEvent(rec: unknown, state: HostState): Event[] {
 function told(envelope: Envelope, state: HostState, reading: Reading): Event[] {
   const { name, fields, parent } = envelope;
   if (!isEventName(name)) return [stray(envelope, state)];
+  // No turn runs in a session that has not started.
+  if (!state.isReady && (name === "TurnStart" || OF_A_TURN.has(name))) return [stray(envelope, state)];
   const begun = OF_A_TURN.has(name) ? begin(parent, state, reading) : [];
   if (begun === undefined) return reading.isReplay ? [] : [stray(envelope, state)];
   const read = READERS[name](fields, state, reading, envelope);

@@ -22,7 +22,7 @@ export function startTurn(turnId: string, parent: string | undefined, state: Hos
   const cut = failedTurn("The daemon began another turn before the end of this one", state, reading);
   const prompt = reading.isReplay ? undefined : takePrompt(parent, state);
   const op = reading.isReplay ? parent : prompt?.id;
-  const turn = prompt?.turn ?? wireName(turnId);
+  const turn = reading.names.of(prompt?.turn ?? wireName(turnId));
   reading.turn = new TurnReader({ session: state.session, turn, ...(op !== undefined && { parent: op }) });
   return [...cut, ...reading.turn.start()];
 }

@@ -2,6 +2,7 @@
 import type { Mode, SessionConfig } from "../../../core/config.js";
 import type { Fault } from "../../../core/errors.js";
 import type { Op } from "../../../core/op.js";
+import { TurnNames } from "../../kit/turn-names.js";
 import type { TurnReader } from "../../kit/turn-reader.js";
 
 /** A stream of turns, live or replayed. */
@@ -9,6 +10,7 @@ export interface Reading {
   readonly isReplay: boolean;
   /** The running turn. */
   turn: TurnReader | undefined;
+  readonly names: TurnNames;
   /** Turns of sub-agents within it, by the wire's ids. */
   readonly nested: Set<string>;
 }
@@ -72,5 +74,5 @@ export function hostState(): HostState {
 }
 
 function reading(isReplay: boolean): Reading {
-  return { isReplay, turn: undefined, nested: new Set() };
+  return { isReplay, turn: undefined, names: new TurnNames(), nested: new Set() };
 }

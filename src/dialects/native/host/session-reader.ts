@@ -7,11 +7,9 @@ import type { Event, EventOf } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import type { Step } from "../../dialect.js";
 import { NOTHING } from "../../kit/step.js";
+import { TurnNames } from "../../kit/turn-names.js";
 import { TurnReader } from "../../kit/turn-reader.js";
 import { denial, isTurnScoped, readInTurn, tell, withoutTurn, type Running } from "./read-turns.js";
-
-/** The number of ended turns that are remembered: an agent may use their ids again in a new process, but hardly within one. */
-const REMEMBERED = 1024;
 
 type End = Pick<EventOf<"turn.ended">, "outcome" | "reason" | "fault" | "usage">;
 
@@ -27,8 +25,7 @@ export class SessionReader {
   #running: Running | undefined;
   /** Prompts whose turn has not begun, oldest first. */
   #prompts: OpOf<"turn.prompt">[] = [];
-  /** The number of ended turns by id. */
-  readonly #ended = new Map<string, number>();
+  readonly #names = new TurnNames();
   /** The last error: a flood of the same error is reported once. */
   #complaint = "";
 
@@ -84,6 +81,10 @@ export class SessionReader {
     return !this.#isReady && this.#opening.size === 0;
   }
 
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   /** Whether the reader takes a replayed event; otherwise the replay is a stream of its own. */
   get takesReplay(): boolean {
     return this.#isAttached || [...this.#opening.values()].some(({ open }) => open === "attach");
@@ -135,7 +136,7 @@ export class SessionReader {
     this.#isAttached = open.open === "attach";
     if (!this.#isAttached) return;
     this.#running = undefined;
-    this.#ended.clear();
+    this.#names.clear();
     this.#isMidway = open.after !== undefined || gap !== undefined;
   }
 
@@ -155,9 +156,8 @@ export class SessionReader {
     const message = `The agent began turn '${wireId}' before this one had ended`;
     const before = this.#close({ outcome: "failed", reason: message, fault: { code: "protocol", message, retryable: false } });
     this.#prompts = this.#prompts.filter((waiting) => waiting !== prompt);
-    const again = this.#ended.get(wireId) ?? 0;
     const parent = event.parent ?? prompt?.id;
-    const turn = again === 0 ? wireId : `${wireId}#${again + 1}`;
+    const turn = this.#names.of(wireId);
     const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) });
     this.#running = { wireId, reader, usage: undefined, isCut: false };
     this.#isMidway = false;
@@ -174,9 +174,6 @@ export class SessionReader {
     const running = this.#running;
     if (running === undefined) return [];
     this.#running = undefined;
-    this.#ended.set(running.wireId, (this.#ended.get(running.wireId) ?? 0) + 1);
-    const oldest = this.#ended.size > REMEMBERED ? this.#ended.keys().next().value : undefined;
-    if (oldest !== undefined) this.#ended.delete(oldest);
     const usage = end.usage ?? running.usage;
     return running.reader.close({ ...end, ...(usage !== undefined && { usage }) });
   }
@@ -195,6 +192,7 @@ export class SessionReader {
   /** The turn began before the place from which the host attached. */
   #startedBefore(turn: string, parent: string | undefined): void {
     this.#isMidway = false;
+    this.#names.of(turn);
     const reader = new TurnReader({ session: this.#handle, turn, ...(parent !== undefined && { parent }) }, { isCut: true });
     this.#running = { wireId: turn, reader, usage: undefined, isCut: true };
   }

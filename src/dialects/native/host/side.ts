@@ -33,8 +33,8 @@ export function hostSide({ breach }: Pick<SideEnv, "breach">): Side<Event, Op> {
     const isReplayed = event.replay === true && event.type !== "session.ready" && found?.[1].takesReplay !== true;
     const session = isReplayed ? undefined : found;
     if (session !== undefined) return heardOf(session, event);
-    if (!hasOpened || isReplayed) return tell(event);
-    return event.type === "session.ready" || isTurnScoped(event) ? unheardOf(event) : tell(withoutTurn(event));
+    if (!hasOpened || (isReplayed && found?.[1].isReady === true)) return tell(event);
+    return event.type === "session.ready" || isReplayed || isTurnScoped(event) ? unheardOf(event) : tell(withoutTurn(event));
   }
 
   function heardOf([handle, session]: [string, SessionReader], event: Event): Step<Event> {
