@@ -92,7 +92,7 @@ describe("settings", () => {
       expect(sdk.server.requests).toEqual([]);
     }
     expect(failures).toEqual([
-      "--settings cannot be used: permissions.deny must be a list of texts",
+      "--settings cannot be used: permissions.deny: must be a list of texts",
       expect.stringContaining("The rule 'Bash(' lacks its closing bracket"),
     ]);
   });

@@ -1,5 +1,6 @@
 /** Claude Code as a program: the flags of its command line and their meaning as ours. */
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
+import { formatProblem, promptProblem, STREAM_JSON } from "../kit/stream-json/formats.js";
 import { EFFORT_NAMES, thinkingFor } from "../kit/stream-json/efforts.js";
 import { MODE_NAMES, modelNamed, modeNamed, WIRE_VERSION } from "./wire/names.js";
 import { toolEntries } from "./wire/tool-entries.js";
@@ -138,9 +139,6 @@ const UNUSED_SWITCHES = [
 
 const OPTIONAL = ["debug", "prompt-suggestions", "worktree"].map((name): ForeignFlag => ({ name, optional: true }));
 
-const INPUTS = ["text", "stream-json"];
-const OUTPUTS = ["text", "json", "stream-json"];
-
 const LACKS =
   "agents attach auth auto-mode gateway import install kill logs plugin plugins purge respawn rm setup-token stop update upgrade".split(
     " ",
@@ -160,13 +158,7 @@ export const program: Program = {
   ],
   exits: { usage: 1, sandbox: 1 },
   asks: [["--dialect=claude"], ["--permission-prompt-tool=stdio"]],
-  formats: {
-    lines: ["stream-json"],
-    documents: ["json", "text"],
-    flags: ["include-partial-messages", "json-schema"],
-    problem,
-    promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
-  },
+  formats: { ...STREAM_JSON, problem },
   texts: {
     "mcp-config": async (json) => ({ config: { mcpServers: (await import("./wire/servers.js")).readMcpConfig(json) } }),
     agents: async (json) => ({ config: { subagents: (await import("./wire/agents.js")).readAgents(json) } }),
@@ -176,11 +168,6 @@ export const program: Program = {
   drive: { command: ["claude"] },
 };
 
-function problem({ input, output, hasPrompt, has }: FormatChoice): string | undefined {
-  if (!INPUTS.includes(input)) return `--input-format must be one of ${INPUTS.join(", ")}, not '${input}'`;
-  if (!OUTPUTS.includes(output)) return `--output-format must be one of ${OUTPUTS.join(", ")}, not '${output}'`;
-  if (input === "stream-json" && output !== "stream-json") return "--input-format stream-json needs --output-format stream-json";
-  if (has("include-partial-messages") && output !== "stream-json") return "--include-partial-messages needs --output-format stream-json";
-  if (input === "text" || !hasPrompt) return undefined;
-  return `With --input-format ${input} prompts come over the protocol, not on the command line`;
+function problem(choice: FormatChoice): string | undefined {
+  return formatProblem(choice) ?? promptProblem(choice);
 }

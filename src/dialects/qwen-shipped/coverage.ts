@@ -23,7 +23,6 @@ export const OPENING: readonly string[] = [
   "streaming",
   "cwd",
   "plan",
-  "maxTurns",
 ];
 
 export const coverage: Coverage = {

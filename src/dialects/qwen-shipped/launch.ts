@@ -1,6 +1,7 @@
 /** Qwen Code as a program: the flags of its command line and their meaning as ours. */
 import { toolNamed } from "../../core/names.js";
 import type { FormatChoice, ForeignFlag, Program } from "../kit/program.js";
+import { formatProblem, promptProblem, STREAM_JSON } from "../kit/stream-json/formats.js";
 import { MODE_NAMES, modeNamed, WIRE_VERSION } from "./wire/names.js";
 
 const SHORT_FLAGS = {
@@ -121,9 +122,6 @@ const UNUSED_SWITCHES = [
 
 const FLAGS: readonly ForeignFlag[] = [...SAID, ...UNUSED, ...UNUSED_SWITCHES, { name: "worktree", optional: true }];
 
-const INPUTS = ["text", "stream-json"];
-const OUTPUTS = ["text", "json", "stream-json"];
-
 export const program: Program = {
   name: "qwen",
   version: WIRE_VERSION,
@@ -136,25 +134,15 @@ export const program: Program = {
   exits: { usage: 42, apiKey: 41 },
   asks: [["--channel=SDK"], ["--dialect=qwen-shipped"]],
   wants: ["--include-partial-messages", "--json-schema", "--output-format=json", "-o=json"],
-  formats: {
-    lines: ["stream-json"],
-    documents: ["json", "text"],
-    flags: ["include-partial-messages", "json-schema"],
-    problem,
-    promptRecord: (prompt) => ({ type: "user", message: { role: "user", content: prompt } }),
-  },
+  formats: { ...STREAM_JSON, problem },
   texts: { "mcp-config": async (json) => ({ config: { mcpServers: (await import("./wire/servers.js")).readMcpConfig(json) } }) },
   drive: { command: ["qwen"] },
 };
 
-function problem({ input, output, hasPrompt, has }: FormatChoice): string | undefined {
-  if (!INPUTS.includes(input)) return `--input-format must be one of ${INPUTS.join(", ")}, not '${input}'`;
-  if (!OUTPUTS.includes(output)) return `--output-format must be one of ${OUTPUTS.join(", ")}, not '${output}'`;
-  if (input === "stream-json" && output !== "stream-json") return "--input-format stream-json needs --output-format stream-json";
-  if (has("include-partial-messages") && output !== "stream-json") return "--include-partial-messages needs --output-format stream-json";
-  if (input === "text") return undefined;
-  if (has("json-schema")) return "--json-schema is for one prompt; it does not go with --input-format stream-json";
-  return hasPrompt ? `With --input-format ${input} prompts come over the protocol, not on the command line` : undefined;
+function problem(choice: FormatChoice): string | undefined {
+  const isSchemaOfLines = choice.input !== "text" && choice.has("json-schema");
+  const refused = isSchemaOfLines ? "--json-schema is for one prompt; it does not go with --input-format stream-json" : undefined;
+  return formatProblem(choice) ?? refused ?? promptProblem(choice);
 }
 
 /** Qwen Code's shell patterns name the beginning of a command: `run_shell_command(git)` covers `git` alone and with any arguments. */

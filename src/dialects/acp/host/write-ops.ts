@@ -266,7 +266,7 @@ function remove(op: OpOf<"session.delete">, state: HostState): Step<Event> {
 }
 
 /** A title and the archive are two requests: the second waits for the first. */
-export function mark(op: OpOf<"session.mark">, state: HostState): Step<Event> {
+function mark(op: OpOf<"session.mark">, state: HostState): Step<Event> {
   const { title, archive } = state.agent?.agentCapabilities?.sessionCapabilities ?? {};
   const { sessionId, name, archived } = op;
   if (name !== undefined && title == null) return refused(op, `${agentName(state)} cannot rename its sessions`);

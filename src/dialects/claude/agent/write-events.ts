@@ -6,7 +6,8 @@ import { addUsage } from "../../../core/usage.js";
 import type { Out, Step } from "../../dialect.js";
 import { address, envelopeOf, timeOf } from "../../kit/stream-json/agent/session.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
-import { answered, answering, asking, LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { asking, LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { endOfCall, forgetPrompt, handedOver, noteCall, noteUsage, answeredAtEnd } from "../../kit/stream-json/agent/turn-state.js";
 import type { TurnLines } from "../../kit/stream-json/agent/turn-events.js";
 import { line } from "../../kit/stream-json/write-lines.js";
 import { STRUCTURED } from "../wire/host-tools.js";
@@ -52,9 +53,7 @@ export function wentOn(reason: string, state: AgentState): Out[] {
 
 function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   const at = timeOf(event, state);
-  const { turn } = state;
-  if (turn !== undefined && event.outcome === "failed") answering(turn, at);
-  if (turn !== undefined && turn.isAnswering) answered(turn, at);
+  answeredAtEnd(event, at, state);
   const end = endOf(event, state);
   const last = [...state.speeches.values()].flatMap((speech) => speech.end(stopOf(event)));
   const said = saidAtEnd(event, end, state);
@@ -67,8 +66,7 @@ function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   state.tasks.clear();
   state.speeches.clear();
   state.allowed.clear();
-  const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
-  if (mine !== -1) state.asked.splice(mine, 1);
+  forgetPrompt(event, state);
   const exit: Out[] = state.switches.isOneShot && state.isFailed ? [{ exit: 1, reason: end.text }] : [];
   return [...last, ...back, ...said, result, ...exit];
 }
@@ -84,11 +82,9 @@ function saidAtEnd({ outcome }: EventOf<"turn.ended">, end: ReturnType<typeof en
 
 // --- calls ---
 
-function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): Out[] {
-  const input = call.args ?? {};
-  state.turn?.calls.set(call.id, { name: call.name, input });
-  const task = under === undefined ? undefined : state.tasks.get(under);
-  if (task !== undefined) task.toolUses++;
+function onCall(event: EventOf<"tool.requested">, state: AgentState): Out[] {
+  const { call, under } = event;
+  const input = noteCall(event, state);
   return speechOf(state, under).call(call.id, wireTool(call.name), wireInput(call.name, input));
 }
 
@@ -128,19 +124,16 @@ function onProgress(event: EventOf<"tool.progress">, state: AgentState): Out[] {
 }
 
 function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
-  const refusal = state.questions.refusalOf(given.call);
-  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
+  const [event, isRefused] = endOfCall(given, state);
   const said = speechOf(state, event.under).end();
   const own = state.speeches.get(event.call)?.end() ?? [];
   const task = state.tasks.get(event.call);
   const wasAsked = state.questions.askedAbout() === event.call;
   const next = state.questions.settled(({ call }) => state.isStopping || call === event.call);
   const ended = task === undefined ? [] : taskEnded(event, task, state);
-  if ((event.status === "cancelled" || refusal !== undefined) && state.turn !== undefined) state.turn.hadTools = true;
+  if ((event.status === "cancelled" || isRefused) && state.turn !== undefined) state.turn.hadTools = true;
   const result = toolResult(event, wasAsked, timeOf(event, state), state);
-  const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
-  const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];
-  return { in: stop, out: [...said, ...next, ...own, ...ended, ...result] };
+  return { in: handedOver(event, STRUCTURED, state), out: [...said, ...next, ...own, ...ended, ...result] };
 }
 
 /** Asks the host, unless the control channel is not open or the mode asks nobody. */
@@ -172,20 +165,16 @@ const UNANSWERED =
 
 // --- around ---
 
-function onUsage({ scope, usage, cost = 0, under, at }: EventOf<"usage">, state: AgentState): void {
+function onUsage(event: EventOf<"usage">, state: AgentState): void {
+  const { scope, usage, cost = 0, under } = event;
   state.costs = scope === "session" && cost > 0 ? cost : state.costs;
   if (scope !== "call") return;
   const model = state.config.model ?? "";
   const before = state.spent.get(model);
   state.spent.set(model, { usage: addUsage(before?.usage, usage), cost: (before?.cost ?? 0) + cost });
   state.costs += cost;
-  speechOf(state, under).used(usage);
-  if (under === undefined && state.turn !== undefined) {
-    answered(state.turn, at ?? state.env.stamp().at);
-    state.turn.usage = addUsage(state.turn.usage, usage);
-  }
-  const task = under === undefined ? undefined : state.tasks.get(under);
-  if (task !== undefined) task.usage = addUsage(task.usage, usage);
+  noteUsage(event, speechOf(state, under), state);
+  if (under === undefined && state.turn !== undefined) state.turn.usage = addUsage(state.turn.usage, usage);
 }
 
 function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {

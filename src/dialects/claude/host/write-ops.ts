@@ -4,11 +4,12 @@ import type { Event } from "../../../core/event.js";
 import type { Op, OpOf } from "../../../core/op.js";
 import { withoutCommand, withoutMentions } from "../../../core/text/plain-words.js";
 import type { SideEnv, Step } from "../../dialect.js";
-import { refused, replied, warning } from "../../kit/reply.js";
+import { refused, replied } from "../../kit/reply.js";
 import { wireMode } from "../wire/names.js";
 import { hookAnswered } from "./hooks.js";
 import { messageOf, rewind } from "./rewind.js";
 import { change, interrupt } from "../../kit/stream-json/host/changes.js";
+import { promptWarnings } from "../../kit/stream-json/host/prompt-gaps.js";
 import type { SentPrompt } from "../../kit/stream-json/host/turns.js";
 import type { HostState } from "./state.js";
 
@@ -61,8 +62,7 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   const content = contentOf(op);
   if (content.length === 0) return refused(op, "Claude Code takes no empty prompt", "protocol");
   state.prompts.push(sent);
-  const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
-  const said = lost.length === 0 ? [] : [warning(`Claude Code cannot be told ${lost.join(", ")} with a prompt`, state.session, "claude")];
+  const said = promptWarnings(op, { agent: "Claude Code", source: "claude", session: state.session });
   return { in: said, out: [userLine(content, state, messageOf(sent.turn))] };
 }
 

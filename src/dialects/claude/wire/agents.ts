@@ -1,6 +1,7 @@
 /** Sub-agents as Claude Code describes them: in `initialize` and in `--agents`. */
 import * as v from "valibot";
 import type { SessionConfig } from "../../../core/config.js";
+import { readJson } from "../../kit/json-text.js";
 import { modelNamed } from "./names.js";
 
 const text = v.string();
@@ -31,9 +32,5 @@ export function agentsOf(agents: v.InferOutput<typeof Agents>): SubAgents {
 
 /** Reads the JSON of `--agents`. Throws the problem with it. */
 export function readAgents(json: string): SubAgents {
-  const read = v.safeParse(v.pipe(text, v.parseJson(), Agents), json);
-  if (read.success) return agentsOf(read.output);
-  const [issue] = read.issues;
-  const path = v.getDotPath(issue);
-  throw new Error(path === null ? issue.message : `${path}: ${issue.message}`);
+  return agentsOf(readJson(Agents, json));
 }

@@ -1,6 +1,7 @@
 /** MCP servers as Claude Code describes them: in `--mcp-config`, in `.mcp.json` and in `mcp_set_servers`. */
 import * as v from "valibot";
 import type { McpServer } from "../../../core/config.js";
+import { readJson } from "../../kit/json-text.js";
 
 const text = v.string();
 
@@ -53,7 +54,5 @@ export function writeServer({ type, command, args, env, url, headers, timeoutMs 
 
 /** Reads the JSON of `--mcp-config`. Throws the problem with it. */
 export function readMcpConfig(json: string): Record<string, McpServer> {
-  const config = v.safeParse(v.pipe(text, v.parseJson(), McpConfig), json);
-  if (!config.success) throw new Error(config.issues[0].message);
-  return serversOf(config.output.mcpServers);
+  return serversOf(readJson(McpConfig, json).mcpServers);
 }

@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import type { Rule, SessionConfig } from "../../../core/config.js";
 import { parseRule } from "../../../core/text/rule-text.js";
+import { readJson } from "../../kit/json-text.js";
 import type { ReadText } from "../../kit/program.js";
 import { partsOf } from "./tool-entries.js";
 
@@ -19,13 +20,7 @@ type Effect = (typeof EFFECTS)[number];
 
 /** Throws the problem with it: a rule that cannot be read must not be passed over. */
 export function readSettings(json: string): ReadText {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Settings), json);
-  if (!read.success) {
-    const [issue] = read.issues;
-    const path = v.getDotPath(issue);
-    throw new Error(path === null ? issue.message : `${path} ${issue.message}`);
-  }
-  const { permissions = {}, ...others } = read.output;
+  const { permissions = {}, ...others } = readJson(Settings, json);
   const { deny, ask, allow, additionalDirectories: directories, ...more } = permissions;
   const unused = [...Object.keys(others), ...Object.keys(more).map((key) => `permissions.${key}`)];
   const rules: Rule[] = [];

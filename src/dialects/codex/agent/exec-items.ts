@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { plainText } from "../../../core/content.js";
 import type { Call, Event, EventOf } from "../../../core/event.js";
+import { spoken } from "../../kit/spoken-event.js";
 import type { ExecItem, ExecRecord } from "../wire/exec.js";
 import { completedItem, kindOf, mcpName, startedItem, stringOf } from "./write-items.js";
 import { items as wireItems } from "../wire/items.js";
@@ -15,9 +16,9 @@ export class ExecItems {
   #lastText = "";
 
   /** The lines for an event. Events of sub-agents have none: their Spawn call stands for them. */
-  of(event: Event): ExecRecord[] {
-    if (event.under !== undefined) return [];
-    switch (event.type) {
+  of(given: Event): ExecRecord[] {
+    const event = given.under === undefined ? spoken(given) : undefined;
+    switch (event?.type) {
       case "text.done":
         return event.text === "" ? [] : this.message(event.text);
       case "thinking.done":
@@ -28,29 +29,9 @@ export class ExecItems {
         return this.#ended(event);
       case "notice":
         return event.level === "warning" || event.level === "error" ? this.failure(event.text) : [];
-      case "session.ready":
-      case "session.updated":
-      case "session.ended":
-      case "session.changed":
-      case "closed":
-      case "turn.started":
-      case "turn.ended":
-      case "text.delta":
-      case "thinking.delta":
-      case "user.message":
-      case "tool.delta":
-      case "tool.started":
-      case "tool.progress":
-      case "approval.requested":
-      case "approval.settled":
-      case "host.request":
-      case "host.settled":
-      case "usage":
-      case "compaction":
-      case "catalog.updated":
-      case "reply":
+      // The side itself tells errors.
       case "error":
-      case "other":
+      case undefined:
         return [];
       default:
         event satisfies never;

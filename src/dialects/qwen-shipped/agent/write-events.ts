@@ -13,7 +13,8 @@ import { notice, type AgentState } from "./state.js";
 import { onProgress } from "./write-progress.js";
 import { taskOf } from "../../kit/stream-json/agent/tasks.js";
 import { taskEnded, taskStarted } from "./write-tasks.js";
-import { answered, answering, LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { LIMIT_NOTICES, newTurn } from "../../kit/stream-json/agent/turn.js";
+import { endOfCall, forgetPrompt, handedOver, noteCall, noteUsage, answeredAtEnd } from "../../kit/stream-json/agent/turn-state.js";
 import { endOf, initLine, isApiError, resultLine, speechOf, toolResult, type Turn } from "./write-turns.js";
 import type { SystemFields } from "../wire/event-records.js";
 
@@ -43,8 +44,7 @@ function onStarted(event: EventOf<"turn.started">, state: AgentState): Out[] {
 function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   const at = timeOf(event, state);
   const { turn } = state;
-  if (turn !== undefined && event.outcome === "failed") answering(turn, at);
-  if (turn !== undefined && turn.isAnswering) answered(turn, at);
+  answeredAtEnd(event, at, state);
   const end = endOf(event, state);
   const last = [...state.speeches.values()].flatMap((speech) => speech.end());
   const said = event.outcome === "failed" && isApiError(event.fault) ? speechOf(state, undefined).say(end.text) : [];
@@ -53,8 +53,7 @@ function onEnded(event: EventOf<"turn.ended">, state: AgentState): Out[] {
   state.turn = undefined;
   state.tasks.clear();
   state.speeches.clear();
-  const mine = state.asked.findIndex(({ op }) => op?.turn === event.turn);
-  if (mine !== -1) state.asked.splice(mine, 1);
+  forgetPrompt(event, state);
   const next = state.questions.settled(() => true);
   const exit: Out[] = !state.switches.isOneShot || end.exit === 0 ? [] : [{ exit: end.exit, reason: end.text }];
   return [...last, ...said, ...next, result, ...exit];
@@ -66,11 +65,9 @@ function hasSaid(turn: Turn | undefined): boolean {
 
 // --- calls ---
 
-function onCall({ call, under }: EventOf<"tool.requested">, state: AgentState): Out[] {
-  const input = call.args ?? {};
-  state.turn?.calls.set(call.id, { name: call.name, input });
-  const task = under === undefined ? undefined : state.tasks.get(under);
-  if (task !== undefined) task.toolUses++;
+function onCall(event: EventOf<"tool.requested">, state: AgentState): Out[] {
+  const { call, under } = event;
+  const input = noteCall(event, state);
   return speechOf(state, under).call(call.id, wireTool(call.name), input);
 }
 
@@ -86,17 +83,14 @@ function onCallStarted({ call, args, under, ...event }: EventOf<"tool.started">,
 }
 
 function onCallEnded(given: EventOf<"tool.ended">, state: AgentState): Step<Op> {
-  const refusal = state.questions.refusalOf(given.call);
-  const event: typeof given = refusal === undefined || given.status === "ok" ? given : { ...given, status: "denied", reason: refusal };
+  const [event] = endOfCall(given, state);
   const said = speechOf(state, event.under).end();
   const own = state.speeches.get(event.call)?.end() ?? [];
   const task = state.tasks.get(event.call);
   const next = state.questions.settled(({ call }) => call === event.call);
   const ended = task === undefined ? [] : taskEnded(event, task, state);
   const result = toolResult(event, timeOf(event, state), state);
-  const isWhole = state.structured !== undefined && state.turn?.calls.get(event.call)?.name === STRUCTURED;
-  const stop: Op[] = isWhole ? [{ type: "turn.interrupt", ...address(state), reason: "the result was handed over" }] : [];
-  return { in: stop, out: [...said, ...own, ...ended, result, ...next] };
+  return { in: handedOver(event, STRUCTURED, state), out: [...said, ...own, ...ended, result, ...next] };
 }
 
 /** Asks the host, unless the control channel is not open. */
@@ -113,14 +107,11 @@ const NOBODY =
 
 // --- around ---
 
-function onUsage({ scope, usage, under, at }: EventOf<"usage">, state: AgentState): void {
-  if (scope !== "call") return;
-  state.usage = addUsage(state.usage, usage);
+function onUsage(event: EventOf<"usage">, state: AgentState): void {
+  if (event.scope !== "call") return;
+  state.usage = addUsage(state.usage, event.usage);
   state.modelCalls++;
-  speechOf(state, under).used(usage);
-  if (under === undefined && state.turn !== undefined) answered(state.turn, at ?? state.env.stamp().at);
-  const task = under === undefined ? undefined : state.tasks.get(under);
-  if (task !== undefined) task.usage = addUsage(task.usage, usage);
+  noteUsage(event, speechOf(state, event.under), state);
 }
 
 function onNotice(event: EventOf<"notice">, state: AgentState): Out[] {

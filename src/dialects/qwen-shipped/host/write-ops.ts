@@ -7,6 +7,7 @@ import type { SideEnv, Step } from "../../dialect.js";
 import { refused, replied, warning } from "../../kit/reply.js";
 import { NOTHING } from "../../kit/step.js";
 import { change, interrupt } from "../../kit/stream-json/host/changes.js";
+import { promptWarnings } from "../../kit/stream-json/host/prompt-gaps.js";
 import type { SentPrompt } from "../../kit/stream-json/host/turns.js";
 import type { HostState } from "./state.js";
 import { wireMode } from "../wire/names.js";
@@ -54,9 +55,7 @@ function prompt(op: OpOf<"turn.prompt">, state: HostState, env: SideEnv): Step<E
   const content = contentOf({ ...op, parts: op.parts.map(withoutImage) });
   if (content.length === 0) return refused(op, "Qwen Code takes no empty prompt", "protocol");
   state.prompts.push(sent);
-  const lost = [...(op.overrides === undefined ? [] : ["overrides"]), ...(op.calls === undefined ? [] : ["calls in the model's place"])];
-  const said =
-    lost.length === 0 ? [] : [warning(`Qwen Code cannot be told ${lost.join(", ")} with a prompt`, state.session, "qwen-shipped")];
+  const said = promptWarnings(op, { agent: "Qwen Code", source: "qwen-shipped", session: state.session });
   const images = op.parts.filter(({ type }) => type === "image").length;
   if (images > 0) said.push(warning(`Qwen Code takes no images over its protocol; ${images} left out`, state.session, "qwen-shipped"));
   const message = { role: "user", content };

@@ -1,6 +1,6 @@
 /** MCP servers as hosts of this wire describe them. */
-import * as v from "valibot";
 import type { McpServer } from "../../../core/config.js";
+import { readJson } from "../../kit/json-text.js";
 import { McpConfig, type McpServerConfig } from "./op-records.js";
 
 export function ofHost(servers: Record<string, unknown> = {}): Record<string, McpServer> {
@@ -30,7 +30,5 @@ function serverOf(server: McpServerConfig): McpServer {
 
 /** The value of `--mcp-config`, or the content of the file that it names. Throws the problem. */
 export function readMcpConfig(json: string): Record<string, McpServer> {
-  const config = v.safeParse(v.pipe(v.string(), v.parseJson(), McpConfig), json);
-  if (!config.success) throw new Error(config.issues[0].message);
-  return serversOf(config.output.mcpServers);
+  return serversOf(readJson(McpConfig, json).mcpServers);
 }
