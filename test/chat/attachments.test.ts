@@ -16,8 +16,9 @@ describe.skipIf(!hasTerminal)("a mention in a prompt", () => {
   it("says what was attached, or that it is not there", async () => {
     const cwd = tree({ "a.txt": "apple", "src/b.ts": "plum" });
     const talk = chat({ cwd, responses: [{ expect: { lastUser: "/apple[^]*plum/" }, say: "Seen." }] });
-    await talk.enter("see @a.txt, @src/b.ts and @src/gone.ts");
-    await talk.shows("Attached a.txt, src/b.ts", "! Not attached to the prompt: src/gone.ts (there is no such file)", "Seen.", "tokens in");
+    await talk.enter("see @a.txt, @src/b.ts, @src/gone.ts and @gone.md");
+    const missing = "src/gone.ts (there is no such file); gone.md (there is no such file)";
+    await talk.shows("Attached a.txt, src/b.ts", `! Not attached to the prompt: ${missing}`, "Seen.", "tokens in");
     await talk.leave();
   });
 

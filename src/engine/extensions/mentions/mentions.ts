@@ -29,8 +29,8 @@ interface ResourceSource {
   read(server: string, uri: string, signal: AbortSignal): Promise<Part[]>;
 }
 
-/** A path from some root, or a name with an extension in a folder. A package (`@types/node`) is none. */
-const LOOKS_LIKE_A_FILE = /^(?:~|\.{0,2})\/[^*?[{]+$|^[^*?[{]+\/[^*?[{/]*\.\w+$/;
+/** A path from some root, or a name with an extension, a short one where no folder is named. A package (`@types/node`) is none. */
+const LOOKS_LIKE_A_FILE = /^(?:~|\.{0,2})\/[^*?[{]+$|^[^*?[{]+\/[^*?[{/]*\.\w+$|^[^*?[{/]+\.[a-z][a-z0-9]{0,4}$/;
 
 interface Loading {
   session: ExtensionServices;
