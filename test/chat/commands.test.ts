@@ -96,6 +96,10 @@ describe.skipIf(!hasTerminal)("/rewind", () => {
     await talk.shows("Back to before which turn?", "→ say heron");
     await talk.press(ESC);
     await talk.hides("Back to before which turn?");
+    await talk.press(ESC + ESC + FOCUS_IN);
+    await talk.shows("Back to before which turn?", "→ say heron");
+    await talk.press(ESC);
+    await talk.hides("Back to before which turn?");
     await talk.leave();
   });
 });

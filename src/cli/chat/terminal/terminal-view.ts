@@ -19,6 +19,7 @@ import { Suggestions } from "./suggestions.js";
 import { Transcript } from "./transcript.js";
 
 const SUGGESTIONS = 8;
+const TWO_ESCAPES = "\u001b\u001b";
 
 interface Asking {
   box: QuestionBox;
@@ -279,6 +280,8 @@ export class TerminalView implements ChatView {
     if (this.#isPicking && !isLeaving) return false;
     if (matchesKey(data, "ctrl+c")) return this.#ctrlC(isEmpty, armed === "leave");
     if (matchesKey(data, "ctrl+d") && isEmpty) return this.#leaves(0);
+    // Two that come together are one sequence.
+    if (data === TWO_ESCAPES && !this.#editor.isShowingAutocomplete()) return this.#escape(isEmpty, isEmpty);
     if (matchesKey(data, "escape") && !this.#editor.isShowingAutocomplete()) return this.#escape(isEmpty, armed === "rewind");
     if (matchesKey(data, "shift+tab")) return this.#does(() => this.#listener?.modeWanted());
     if (matchesKey(data, "ctrl+o")) return this.#does(() => this.#unfold());
