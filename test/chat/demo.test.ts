@@ -27,6 +27,15 @@ describe.skipIf(!hasTerminal)("the demo", () => {
     expect(talk.text).not.toMatch(TROUBLE);
   });
 
+  it("says what to type next in rows that a narrow window has room for", async () => {
+    const talk = new Chat(shellLine(["demo"]), { size: { columns: 90, rows: 30 } });
+    await talk.shows("y once");
+    await talk.press(CTRL_D);
+    await talk.exits(0);
+    await talk.showsRow(/^ {2}node \S+parley\.js doctor$/);
+    await talk.showsRow(/^ {4}what is here, what is missing$/);
+  });
+
   it("is left with Ctrl-D at its question, which denies the call", async () => {
     const talk = demo();
     await talk.shows("y once");

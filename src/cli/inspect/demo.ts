@@ -118,5 +118,7 @@ function nextSteps(file: string, cwd: string): string {
   const command = basename(file) === "parley" ? "parley" : `node ${relative(cwd, file)}`;
   const rows = NEXT.map(([words, does]): [string, string] => [`${command} ${words}`.trimEnd(), does]);
   const width = Math.max(...rows.map(([line]) => line.length)) + 4;
-  return `\nWhat to type next\n${rows.map(([line, does]) => `  ${line.padEnd(width)}${does}\n`).join("")}`;
+  const isNarrow = width + Math.max(...rows.map(([, does]) => does.length)) + 2 > (process.stdout.columns || Infinity);
+  const shown = rows.map(([line, does]) => (isNarrow ? `  ${line}\n    ${does}\n` : `  ${line.padEnd(width)}${does}\n`));
+  return `\nWhat to type next\n${shown.join("")}`;
 }
