@@ -1,11 +1,10 @@
 /** The commands about providers: their keys and their models, as data. */
 import type { Command } from "../command-line/commands.js";
-import { SHARED_FLAGS, settingsFlags, type Parsed } from "../command-line/flags.js";
-import { workingFolder } from "../compose/working-folder.js";
-import { loadSettings, type Loaded } from "../../settings/settings.js";
+import { commandSettings } from "../command-line/command-settings.js";
+import { sharedFlags } from "../command-line/flags.js";
 
 /** The flags that say where a provider is. */
-const PROVIDER_FLAGS = SHARED_FLAGS.filter(({ name }) => ["base-url", "api-key"].includes(name)).map(({ group: _, ...flag }) => flag);
+const PROVIDER_FLAGS = sharedFlags("base-url", "api-key");
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
@@ -42,14 +41,9 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     flags: [{ name: "json", help: "for programs: one JSON object a line" }, ...PROVIDER_FLAGS],
     async run(parsed) {
       const { models } = await import("./models.js");
-      return models(parsed, await load(parsed), process.env);
+      // The address and the key of the command line belong to the provider that is named.
+      const [provider] = parsed.positionals;
+      return models(parsed, await commandSettings(parsed, provider === undefined ? {} : { provider }), process.env);
     },
   },
 ];
-
-/** The address and the key of the command line belong to the provider that the command names. */
-function load(parsed: Parsed): Promise<Loaded> {
-  const [provider] = parsed.positionals;
-  const flags = { ...settingsFlags(parsed), ...(provider !== undefined && { provider }) };
-  return loadSettings({ flags, env: process.env, cwd: workingFolder() });
-}

@@ -2,17 +2,16 @@
 import type { Rule } from "../../core/config.js";
 import { ParleyError } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
-import { loadSettings } from "../../settings/settings.js";
 import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
 import type { ProgramCommand } from "../../dialects/kit/program.js";
 import { ACCOUNT_COMMANDS } from "../account/commands.js";
 import { BRIDGE_COMMANDS } from "../bridge/commands.js";
-import { given, list, promptWords, SHARED_FLAGS, settingsFlags, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
+import { commandSettings } from "./command-settings.js";
+import { given, list, promptWords, SHARED_FLAGS, TAPE, text, usage, type Flag, type Parsed } from "./flags.js";
 import { formatAsked, ONE_SHOT_FLAGS, refuseAttachments } from "../one-shot/flags.js";
 import { MCP_COMMANDS } from "../mcp/commands.js";
 import { INSPECT_COMMANDS } from "../inspect/commands.js";
 import { KIT_COMMANDS } from "../kit/commands.js";
-import { workingFolder } from "../compose/working-folder.js";
 import { idleSessionFlags } from "./opening.js";
 import { programNames } from "./host-program.js";
 import { RELAY_FLAGS } from "../relay/flags.js";
@@ -338,7 +337,7 @@ function onlookersOf(parsed: Parsed, telemetry: Telemetry): Onlookers {
 }
 
 async function load(parsed: Parsed): Promise<Loaded> {
-  return limited(await loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: workingFolder() }), parsed);
+  return limited(await commandSettings(parsed), parsed);
 }
 
 /** Adds the calls of `--unasked` to the rules, and keeps only the servers of `--allowed-mcp-server-names`. */

@@ -42,6 +42,11 @@ function helpOf({ doc, schema, preset }: (typeof ROWS)[number][1]): string {
   return `${doc}${options.length === 0 ? "" : `: ${options.join(", ")}`}${preset === undefined ? "" : ` (default: ${String(preset)})`}`;
 }
 
+/** The shared flags of these names, for a command that has no others of them. */
+export function sharedFlags(...names: readonly string[]): Flag[] {
+  return SHARED_FLAGS.filter(({ name }) => names.includes(name)).map(({ group: _, ...flag }) => flag);
+}
+
 /** `audit` is its older name. */
 export const TAPE: Flag = {
   name: "tape",

@@ -1,10 +1,9 @@
 /** The commands that begin with `mcp`, as data. */
 import type { Command } from "../command-line/commands.js";
-import { SHARED_FLAGS, settingsFlags, usage, type Parsed } from "../command-line/flags.js";
-import { workingFolder } from "../compose/working-folder.js";
-import { loadSettings, type Loaded } from "../../settings/settings.js";
+import { commandSettings } from "../command-line/command-settings.js";
+import { sharedFlags, usage } from "../command-line/flags.js";
 
-const PLACE_FLAGS = SHARED_FLAGS.filter(({ name }) => ["workspace", "trust-workspace"].includes(name)).map(({ group: _, ...flag }) => flag);
+const PLACE_FLAGS = sharedFlags("workspace", "trust-workspace");
 
 export const MCP_COMMANDS: readonly Command[] = [
   {
@@ -41,7 +40,7 @@ export const MCP_COMMANDS: readonly Command[] = [
     flags: [{ name: "json", help: "for programs: one JSON object a line" }, ...PLACE_FLAGS],
     async run(parsed) {
       const { listServers } = await import("./config.js");
-      return listServers(parsed, await load(parsed));
+      return listServers(parsed, await commandSettings(parsed));
     },
   },
   {
@@ -63,11 +62,7 @@ export const MCP_COMMANDS: readonly Command[] = [
     flags: PLACE_FLAGS,
     async run(parsed) {
       const { loginToServer } = await import("./login.js");
-      return loginToServer(parsed, await load(parsed), process.env);
+      return loginToServer(parsed, await commandSettings(parsed), process.env);
     },
   },
 ];
-
-function load(parsed: Parsed): Promise<Loaded> {
-  return loadSettings({ flags: settingsFlags(parsed), env: process.env, cwd: workingFolder() });
-}
