@@ -31,10 +31,17 @@ import { Host, type Ended } from "./host.js";
 import { hosts } from "./hosts.js";
 import { files, type OpenRoom } from "./in-processes.js";
 
+/** The mark of every process that a tool of these rooms starts. */
+const MARK = `matrix-${randomBytes(9).toString("hex")}`;
+
+/** Resolves when no tool of any room runs any more. A look at all processes costs as much as a scenario, so it is taken once. */
+export async function toolsGone(): Promise<void> {
+  await until(() => processesWith(MARK).length === 0);
+}
+
 export function memoryRoom(as: string, drive: string): OpenRoom {
   const [dir, home] = [files(), mkdtempSync(join(tmpdir(), "parley-home-"))];
-  const mark = `matrix-${randomBytes(9).toString("hex")}`;
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: mark };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, PARLEY_HOME: home, MATRIX: MARK };
   const started: Host[] = [];
   return {
     dir,
@@ -87,7 +94,6 @@ export function memoryRoom(as: string, drive: string): OpenRoom {
     async leave() {
       for (const host of started) host.endInput();
       const ends = await Promise.all(started.map((host) => host.ended));
-      await until(() => processesWith(mark).length === 0);
       for (const folder of [dir, home]) rmSync(folder, { recursive: true, force: true });
       expect(ends.flatMap(({ violations }) => violations)).toEqual([]);
     },

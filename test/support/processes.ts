@@ -62,11 +62,17 @@ export function fixture(name: string): string {
   return join(import.meta.dirname, "../fixtures", name);
 }
 
-/** Processes, without this one, whose environment or command line holds this text. */
+/** Processes that were there before any test here: they wear no mark of ours, and need no look. */
+let before = new Set(process.platform === "linux" ? readdirSync("/proc") : []);
+
+/** Processes of tests here whose environment or command line holds this text. */
 export function processesWith(text: string): number[] {
   if (process.platform !== "linux") return [];
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  const all = readdirSync("/proc");
+  // The id of a process that is gone may be given again.
+  before = new Set(all.filter((name) => before.has(name)));
+  return all
+    .filter((name) => /^\d+$/.test(name) && !before.has(name))
     .filter((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`].some((file) => holds(file, text)))
     .map(Number);
 }
