@@ -1,7 +1,9 @@
 /** Going on with stored sessions: --continue, --resume and --fork, and a session that is picked from a list. */
+import { readlinkSync, realpathSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { run, scratch, script } from "../process/harness.js";
 import { Chat, DOWN, ENTER } from "../chat/chat.js";
+import { marked } from "../support/processes.js";
 import { hasTerminal, inTerminal, shellLine, terminal } from "../process/terminal.js";
 
 /** Conversations in one folder and one home. */
@@ -120,6 +122,18 @@ describe.skipIf(!hasTerminal)("a session that is picked at a terminal", () => {
     expect(await pty.exited).toBe(code);
     expect(pty.seen).toContain(why);
     expect(pty.seen).not.toContain("egret");
+  });
+
+  test("leaves the terminal as it was, also when it is ended by a signal", async () => {
+    const { say, cwd, home } = conversations();
+    await say("say heron");
+    const mark = marked();
+    const pty = inTerminal(`${shellLine(["--resume"])}; echo "code $?"; stty -a`, { ...mark.env, PARLEY_HOME: home }, cwd);
+    await pty.type("Which session?", "");
+    const nodes = mark.alive().filter((pid) => readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath));
+    for (const pid of nodes) process.kill(pid, "SIGTERM");
+    expect(await pty.exited).toBe(0);
+    expect(pty.seen).toMatch(/code 143[^]* icanon/);
   });
 
   test("is not asked for where none is stored", async () => {
