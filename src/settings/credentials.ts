@@ -15,13 +15,13 @@ const Kept = v.union([v.strictObject({ key: v.string() }), v.strictObject({ keyr
 const Credentials = v.pipe(v.string(), v.parseJson(), v.record(v.string(), Kept));
 type Credentials = v.InferOutput<typeof Credentials>;
 
-/** The keys of the providers that `isWanted` accepts. Never throws: the problems come back as sentences. */
+/** The keys of the providers that `isWanted` accepts, and the others that the file holds. Never throws: the problems come back as sentences. */
 export async function keptKeys(
   home: string,
   isWanted: (provider: string) => boolean,
-): Promise<{ keys: Record<string, string>; warnings: string[] }> {
+): Promise<{ keys: Record<string, string>; unused: string[]; warnings: string[] }> {
   const warnings: string[] = [];
-  const found = await read(home).catch((error: unknown) => {
+  const found = await read(home).catch((error: unknown): Credentials => {
     warnings.push(`${messageOf(error)}, so no key in it counts`);
     return {};
   });
@@ -34,7 +34,8 @@ export async function keptKeys(
       return secret === undefined ? [] : [[provider, secret] as const];
     }),
   );
-  return { keys: Object.fromEntries(keys.flat()), warnings };
+  const unused = Object.entries(found).flatMap(([provider, kept]) => ("key" in kept && !isWanted(provider) ? [kept.key] : []));
+  return { keys: Object.fromEntries(keys.flat()), unused, warnings };
 }
 
 /** Returns the place of the key, in words. */

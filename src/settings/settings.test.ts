@@ -49,6 +49,7 @@ describe("without any file", () => {
       trusted: false,
       fork: false,
       keys: {},
+      unusedKeys: [],
       maxTurns: 200,
       mode: "default",
       rules: [],

@@ -42,6 +42,8 @@ export interface Settings extends SettledValues {
   providers: Record<string, OwnProvider>;
   /** Keys that 'parley login' keeps, by provider: of those whose variable is not set. */
   keys: Record<string, string>;
+  /** Keys that 'parley login' keeps of other providers: nothing uses them, and they are redacted all the same. */
+  unusedKeys: string[];
 }
 
 export interface Loaded {
@@ -100,6 +102,7 @@ export async function loadSettings({ flags: given, env, cwd }: { flags: Flags; e
     hooks: byHookEvent((event) => joined(files, ["hooks", event], (config) => config.hooks?.[event], origins)),
     providers,
     keys: kept.keys,
+    unusedKeys: kept.unused,
   };
   return { settings, origins, warnings: [...trust.warnings, ...kept.warnings, ...warnings], ignored };
 }

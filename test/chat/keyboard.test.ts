@@ -26,8 +26,10 @@ import {
 describe.skipIf(!hasTerminal)("history", () => {
   it("is kept over restarts, for the user alone, without answers and keys", async () => {
     const home = scratch();
-    writeFileSync(join(home, "credentials"), JSON.stringify({ xai: { key: "heron-by-the-lake" } }), { mode: 0o600 });
-    const env = { PARLEY_HOME: home, LAB_API_KEY: "sk-lab-0123456789" };
+    writeFileSync(join(home, "credentials"), JSON.stringify({ xai: { key: "heron-by-the-lake" }, openai: { key: "egret-by-the-sea" } }), {
+      mode: 0o600,
+    });
+    const env = { PARLEY_HOME: home, LAB_API_KEY: "sk-lab-0123456789", OPENAI_API_KEY: "sk-another-one-0123" };
     const first = chat({ env });
     await first.enter("run `echo wa''ter`");
     await first.shows("│ $ echo wa''ter");
@@ -35,6 +37,7 @@ describe.skipIf(!hasTerminal)("history", () => {
     await first.shows("denied: never mind", "tokens in");
     await first.enter("say sk-lab-0123456789");
     await first.enter("say heron-by-the-lake");
+    await first.enter("say egret-by-the-sea");
     await first.enter("say heron");
     await first.shows("> say heron", "heron", "tokens in");
     await first.leave();
