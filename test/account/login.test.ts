@@ -50,6 +50,14 @@ describe("a key that is kept", () => {
     expect(config.stdout + doctor.stdout).not.toContain(KEY);
   });
 
+  test.each([[[]], [["--json"]]])("is not shown by config %j where a variable counts before it", async (flags) => {
+    const env = { PARLEY_HOME: await loggedIn("openai"), OPENAI_API_KEY: "sk-test-another-one-0123456789" };
+    const { stdout } = await run(["config", ...flags], { env });
+    expect(stdout).toContain("set (hidden)");
+    expect(stdout).not.toContain(KEY);
+    expect(stdout).not.toContain("unusedKeys");
+  });
+
   test("is not for the agent's eyes: its file is asked about in every mode, and its value is masked", async () => {
     const home = await loggedIn("openai");
     const read = { call: { tool: "Read", args: { file_path: join(home, "credentials") } } };

@@ -68,6 +68,7 @@ function shownValues(settings: Settings): [string, unknown][] {
     limits,
     providers,
     keys: _secret,
+    unusedKeys: _secrets,
     fork: _ofOneRun,
     ...plain
   } = settings;
