@@ -104,12 +104,19 @@ test("a hook at the beginning of a session adds words for the model, and hears h
     heard.push(input);
     return Promise.resolve({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: "House rule: be brief." } });
   });
+  const ends: HookCallback = (input) => {
+    heard.push({ ended: input.hook_event_name });
+    return Promise.resolve({ continue: false });
+  };
+  listens.hooks?.SessionStart?.push({ matcher: "resume|fork", hooks: [ends] });
   const { all } = await ask(sdk, "hi", listens);
   const session_id = all[0]?.session_id ?? "";
-  await ask(sdk, "again", { ...listens, resume: session_id });
+  const { results } = await ask(sdk, "again", { ...listens, resume: session_id });
+  expect(results).toMatchObject([{ subtype: "success", terminal_reason: "completed" }]);
   expect(heard).toMatchObject([
     { hook_event_name: "SessionStart", source: "startup", model: MODEL, session_id },
     { hook_event_name: "SessionStart", source: "resume", session_id },
+    { ended: "SessionStart" },
   ]);
   for (const { body } of sdk.server.requests) expect(JSON.stringify(body)).toContain("House rule: be brief.");
 });

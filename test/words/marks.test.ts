@@ -63,3 +63,15 @@ test("a session that is not kept has a name and no archive", async () => {
   expect(await mark(host, { sessionId: "s", archived: true })).toMatchObject({ status: "error" });
   expect(await host.finish()).toBe(0);
 });
+
+test("marks that come at the same time all count", async () => {
+  const home = scratch();
+  const host = start({ env: { PARLEY_HOME: home }, responses: ["hi"] });
+  await host.open();
+  host.prompt("say hi");
+  await host.turnEnded();
+  const all = [{ name: "One" }, { archived: true }, { name: "Two" }].map((marks) => mark(host, { sessionId: "s", ...marks }));
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual(["ok", "ok", "ok"]);
+  expect(await host.finish()).toBe(0);
+  expect((await run(["sessions"], { env: { PARLEY_HOME: home } })).stdout).toContain("(archived) Two");
+});

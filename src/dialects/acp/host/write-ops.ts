@@ -276,9 +276,12 @@ function mark(op: OpOf<"session.mark">, state: HostState): Step<Event> {
   return archived === undefined ? heard([reply(op, "noop")]) : archiving(op, state);
 }
 
+/** An archived session is not open any more. */
 function archiving(op: OpOf<"session.mark">, state: HostState): Step<Event> {
   const method = op.archived === true ? "session/archive" : "session/unarchive";
-  return { in: [], out: [ask(method, { sessionId: op.sessionId }, { for: "mark", op, isNamed: false }, state)] };
+  const live = op.archived === true ? state.named.get(op.sessionId) : undefined;
+  const closed = live === undefined ? NOTHING : close(live, state);
+  return together(closed, { in: [], out: [ask(method, { sessionId: op.sessionId }, { for: "mark", op, isNamed: false }, state)] });
 }
 
 /** A session that is open tells its new name. */

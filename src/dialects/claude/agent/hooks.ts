@@ -101,7 +101,7 @@ export class HostHooks {
     const event = eventOf(input);
     const tool = input.call === undefined ? "" : wireTool(input.call.name);
     const callbacks = (this.#matchers.get(event) ?? [])
-      .filter((matcher) => fits(matcher, tool))
+      .filter((matcher) => fits(matcher, event === "SessionStart" ? surroundings.source : tool))
       .flatMap((matcher) => matcher.hookCallbackIds.map((id) => ({ id, matcher })));
     if (callbacks.length === 0) return { in: [answer(request, {}, address)], out: [] };
     const told = {
@@ -212,11 +212,11 @@ function responseOf(call: OwnInput["call"], output: string, cwd: string): unknow
   return resultData({ name: call.name, input: call.args, output: [textPart(output)] }, { cwd, took: 0, todos: [] }) ?? output;
 }
 
-/** A matcher is a regular expression for a whole name, or `*`. An invalid expression fits everything: a guard must not be skipped. */
-function fits({ matcher }: HookMatcher, tool: string): boolean {
-  if (matcher === undefined || matcher === null || matcher === "" || matcher === "*" || tool === "") return true;
+/** A matcher is a regular expression for a whole name (that of a tool, or of how a session began), or `*`. An invalid expression fits everything: a guard must not be skipped. */
+function fits({ matcher }: HookMatcher, name: string): boolean {
+  if (matcher === undefined || matcher === null || matcher === "" || matcher === "*" || name === "") return true;
   try {
-    return new RegExp(`^(?:${matcher})$`).test(tool);
+    return new RegExp(`^(?:${matcher})$`).test(name);
   } catch {
     return true;
   }
@@ -239,7 +239,7 @@ function denying(verdict: Combined, unasked: string | undefined): Combined {
 
 type Combined = Pick<HookVerdict, "decision" | "reason" | "stops"> & { own: OwnAnswer };
 
-function combined({ said, input: { call } }: Pending): Combined {
+function combined({ said, event, input: { call } }: Pending): Combined {
   const result: Combined = { own: {}, decision: undefined, reason: "", stops: undefined };
   const contexts: string[] = [];
   for (const one of said) {
@@ -258,7 +258,8 @@ function combined({ said, input: { call } }: Pending): Combined {
     if (verdict === "allow" || decision === "approve") result.decision ??= "allow";
     if (isRecord(specific?.updatedInput)) result.own = { ...result.own, args: ownArgs(call?.name ?? "", specific.updatedInput) };
     if (specific?.additionalContext) contexts.push(specific.additionalContext);
-    if (one.output.continue === false) result.stops = stopReason ?? "A hook of the host ended the turn";
+    // No turn runs when a session begins: there is nothing to end.
+    if (one.output.continue === false && event !== "SessionStart") result.stops = stopReason ?? "A hook of the host ended the turn";
   }
   if (contexts.length > 0) result.own = { ...result.own, context: contexts.join("\n\n") };
   return result.own.decision === "block" ? { ...result, decision: "block", reason: result.own.reason ?? "" } : result;

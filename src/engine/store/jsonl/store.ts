@@ -71,6 +71,7 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
   const root = join(home, "sessions");
   const folderOf = (id: string): string => join(root, folderName(id));
   const logOf = (id: string): string => join(folderOf(id), LOG);
+  let marking: Promise<unknown> = Promise.resolve();
   return {
     create: (session) => admitted(() => create(session)),
     open: (id) => admitted(() => reopen(id)),
@@ -285,9 +286,14 @@ export function jsonlStore(home: string, options: StoreOptions): SessionStore {
     await removeFolder(folder, `Session '${id}'`);
   }
 
-  async function mark(id: string, marks: SessionMarks): Promise<void> {
-    if (isEmpty(folderOf(id))) throw notFound(id);
-    await writeMarks(folderOf(id), options.redact(marks));
+  /** One after the other: each adds to the marks that are there. */
+  function mark(id: string, marks: SessionMarks): Promise<void> {
+    const marked = marking.then(async () => {
+      if (isEmpty(folderOf(id))) throw notFound(id);
+      await writeMarks(folderOf(id), options.redact(marks));
+    });
+    marking = marked.catch(() => {});
+    return marked;
   }
 
   async function removeFolder(folder: string, what: string): Promise<void> {
