@@ -13,6 +13,13 @@ export const SEEN_THROUGH: readonly Case[] = [
   ["$'\\x{65}vil'", EVIL, "ask"],
   ["echo $'\\x{65}vil'", ["-Bash(* evil)", "+Bash"], "ask"],
   ["$\\\nx y", EVIL, "ask"],
+  ['echo "$\\\nx" | $\\\n\\\nx', EVIL, "ask"],
+  ["$'\\''$\\\nx y", EVIL, "ask"],
+  // A line that goes on within quotes beside a dollar is still known text.
+  ["sed 's/.*/x=$(ev\\\nil)/e' a", EVIL, "ask"],
+  ['sed "s/.*/x=\\$(ev\\\nil)/e" a', EVIL, "ask"],
+  ["git grep -O'PATH=$PATH ev\\\nil' a", EVIL, "ask"],
+  ["find . -exec sh -c 'A=$B ev\\\nil' \\;", EVIL, "deny"],
   ["HOME=evil; ~ x", EVIL, "ask"],
   ["bash //dev/stdin", EVIL, "ask"],
   ["bash /usr/../dev/./stdin", EVIL, "ask"],

@@ -36,25 +36,39 @@ export function readWord(node: Word | Assignment): ShellWord {
 }
 
 /** The parser takes `{a},b}` for literal, which bash expands to `a} b`, and `$\⏎x`, which bash takes for `$x`. */
-function kindOfWord({ text, value, parts = [] }: Word): ShellWord["kind"] {
-  if (text.includes("\\\n") && value.includes("$")) return "expansion";
+function kindOfWord({ text, parts = [] }: Word): ShellWord["kind"] {
+  if (hasSplitDollar(text)) return "expansion";
   const kind = kindOf(parts);
   return kind !== "expansion" && hasBraces(text) ? "expansion" : kind;
+}
+
+/** A `$` that stands for something, with its name in the next line. */
+function hasSplitDollar(text: string): boolean {
+  if (!text.includes("$\\\n")) return false;
+  return someLetter(text, (letter, at, quote) => letter === "$" && /^"?$/.test(quote) && text.startsWith("\\\n", at + 1));
 }
 
 /** An unquoted `{` with an unquoted `,` or `..` somewhere behind it. */
 function hasBraces(text: string): boolean {
   if (!text.includes("{")) return false;
-  let quote = "";
   let opened = false;
+  return someLetter(text, (letter, at, quote) => {
+    if (quote !== "") return false;
+    if (letter === "{") opened = true;
+    return opened && (letter === "," || text.startsWith("..", at));
+  });
+}
+
+/** Whether a letter that no backslash escapes is one of those. `quote` is the quoting around it: `'`, `"`, `$` for `$'…'`, or none. */
+function someLetter(text: string, isOne: (letter: string, at: number, quote: string) => boolean): boolean {
+  let quote = "";
   for (let at = 0; at < text.length; at++) {
     const letter = text.charAt(at);
     if (letter === "\\" && quote !== "'") at++;
+    else if (isOne(letter, at, quote)) return true;
     else if (quote !== "") quote = letter === (quote === "$" ? "'" : quote) ? "" : quote;
-    else if (letter === "'" && text[at - 1] === "$") quote = "$";
+    else if (letter === "$" && text.charAt(at + 1) === "'") quote = text.charAt(at++);
     else if (letter === "'" || letter === '"') quote = letter;
-    else if (letter === "{") opened = true;
-    else if (opened && (letter === "," || text.startsWith("..", at))) return true;
   }
   return false;
 }
