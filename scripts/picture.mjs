@@ -12,6 +12,8 @@ const FILE = "docs/chat.svg";
 const SIZE = { columns: 92, rows: 50 };
 /** The chat reads keys as keys from here on. */
 const READS_KEYS = "\u001b[?1004h";
+/** The chat hides the cursor behind each frame. */
+const AFTER_A_FRAME = new RegExp("\u001b\\[\\?25l$");
 
 const FILES = {
   "total.js": `/** The price of a basket, in cents. */
@@ -67,6 +69,8 @@ async function photographed() {
     await chat.printed(READS_KEYS);
     chat.type("why is the discount ignored? mend it\r");
     await chat.shows(/Esc to interrupt[^]*│ Edit total\.js[^]*y {2}once/);
+    // The library that colours code is loaded with the first block of it.
+    await chat.colours("return Math.round(sum * (");
     // The folder above the prompt has another name in each run.
     const rows = chat.rows();
     return rows.slice(rows.findIndex((cells) => textOf(cells).startsWith("> ")));
@@ -82,7 +86,7 @@ function openChat(cwd, command) {
   const env = { PATH: process.env.PATH, HOME: scratch, PARLEY_HOME: join(scratch, "home"), TERM: "xterm-256color", LANG: "C.UTF-8" };
   const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Set();
-  let output = "";
+  let drawn = "";
   const until = (isSo) =>
     new Promise((done, failed) => {
       const look = () => isSo() && (waiting.delete(look), done());
@@ -96,16 +100,28 @@ function openChat(cwd, command) {
 
   terminal.onData((reply) => child.stdin.write(reply));
   child.stdout.setEncoding("utf8").on("data", (piece) => {
-    output += piece;
-    terminal.write(piece, () => waiting.forEach((look) => look()));
+    terminal.write(piece, () => {
+      drawn += piece;
+      waiting.forEach((look) => look());
+    });
   });
   return {
     type: (keys) => child.stdin.write(keys),
-    printed: (bytes) => until(() => output.includes(bytes)),
-    shows: (pattern) => until(() => pattern.test(text())),
+    printed: (bytes) => until(() => drawn.includes(bytes)),
+    shows: (pattern) => until(() => AFTER_A_FRAME.test(drawn) && pattern.test(text())),
+    colours: (words) =>
+      until(
+        () =>
+          AFTER_A_FRAME.test(drawn) &&
+          lines().some((line, y) => line.trim().startsWith(words) && hasColour(lineAt(y), line.indexOf(words))),
+      ),
     rows: () => Array.from({ length: SIZE.rows }, (_, y) => timeless(cellsOf(lineAt(y)))),
     end: () => child.kill("SIGKILL"),
   };
+}
+
+function hasColour(line, x) {
+  return !line.getCell(x).isFgDefault();
 }
 
 function cellsOf(line) {
