@@ -142,6 +142,17 @@ describe.skipIf(!hasTerminal)("the line of life", () => {
     await talk.hides("Esc to interrupt");
     await talk.leave();
   });
+
+  it("shows its seconds and how to interrupt it in a narrow window, too", async () => {
+    const file = join(scratch(), "there");
+    const call = untilThere(file, `echo ${"long ".repeat(20)}`);
+    const talk = chat({ size: { columns: 60, rows: 20 }, args: ["--auto-approve"], responses: [{ call }, { say: "Done." }] });
+    await talk.enter("go");
+    await talk.showsRow(/^. Bash .*… \(\d+ s · .*Esc to interrupt\)$/);
+    writeFileSync(file, "");
+    await talk.shows("Done.", "tokens in");
+    await talk.leave();
+  });
 });
 
 describe.skipIf(!hasTerminal)("Esc", () => {

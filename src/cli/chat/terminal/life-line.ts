@@ -1,10 +1,11 @@
 /** The line of life while something is under way: what happens now, for how long, and how much came. */
-import { truncateToWidth, type Component } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth, type Component } from "@earendil-works/pi-tui";
 import type { Event } from "../../../core/event.js";
 import type { Theme } from "../theme.js";
 
 const FRAME_MS = 100;
 const CHARS_A_TOKEN = 4;
+const LEAST_WHAT = 12;
 
 export class LifeLine implements Component {
   readonly #theme: Theme;
@@ -71,7 +72,10 @@ export class LifeLine implements Component {
     const facts = [`${seconds} s`, ...(tokens > 0 ? [tokens === 1 ? "1 token" : `${tokens} tokens`] : []), "Esc to interrupt"].join(
       ` ${marks.dot} `,
     );
-    const line = `${this.#theme.paint("accent", spin)} ${this.#what} ${this.#theme.paint("aside", `(${facts})`)}`;
+    // A long command gives way to them.
+    const room = Math.max(LEAST_WHAT, width - visibleWidth(`${spin}  (${facts})`));
+    const what = truncateToWidth(this.#what, room, marks.more);
+    const line = `${this.#theme.paint("accent", spin)} ${what} ${this.#theme.paint("aside", `(${facts})`)}`;
     return ["", truncateToWidth(line, width, marks.more)];
   }
 
