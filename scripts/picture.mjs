@@ -13,7 +13,7 @@ const SIZE = { columns: 92, rows: 50 };
 /** The chat reads keys as keys from here on. */
 const READS_KEYS = "\u001b[?1004h";
 /** The chat hides the cursor behind each frame. */
-const AFTER_A_FRAME = new RegExp("\u001b\\[\\?25l$");
+const HIDES_CURSOR = "\u001b[?25l";
 
 const FILES = {
   "total.js": `/** The price of a basket, in cents. */
@@ -108,11 +108,11 @@ function openChat(cwd, command) {
   return {
     type: (keys) => child.stdin.write(keys),
     printed: (bytes) => until(() => drawn.includes(bytes)),
-    shows: (pattern) => until(() => AFTER_A_FRAME.test(drawn) && pattern.test(text())),
+    shows: (pattern) => until(() => drawn.endsWith(HIDES_CURSOR) && pattern.test(text())),
     colours: (words) =>
       until(
         () =>
-          AFTER_A_FRAME.test(drawn) &&
+          drawn.endsWith(HIDES_CURSOR) &&
           lines().some((line, y) => line.trim().startsWith(words) && hasColour(lineAt(y), line.indexOf(words))),
       ),
     rows: () => Array.from({ length: SIZE.rows }, (_, y) => timeless(cellsOf(lineAt(y)))),
