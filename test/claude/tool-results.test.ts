@@ -53,6 +53,15 @@ test("files that are written, read and edited have their paths, contents and hun
   ]);
 });
 
+test("an image has its bytes and their number", async () => {
+  const sdk = await host([call("Read", { file_path: "a.png" }), done], freely);
+  const bytes = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA=", "base64");
+  writeFileSync(join(sdk.cwd, "a.png"), bytes);
+  expect(results((await ask(sdk, "go")).all)).toEqual([
+    { type: "image", file: { base64: bytes.toString("base64"), type: "image/png", originalSize: bytes.length } },
+  ]);
+});
+
 test("commands have their outputs apart, and searches their files", async () => {
   const sdk = await host(
     [

@@ -41,8 +41,7 @@ const SHAPES: Readonly<Record<string, (call: EndedCall, around: Around) => unkno
 
 function read({ input, output }: EndedCall, { cwd }: Around): unknown {
   const image = output.find((part) => part.type === "image");
-  if (image?.type === "image")
-    return { type: "image", file: { base64: image.data, type: image.mime, originalSize: Math.floor((image.data.length * 3) / 4) } };
+  if (image?.type === "image") return { type: "image", file: { base64: image.data, type: image.mime, originalSize: bytesIn(image.data) } };
   const filePath = pathOf(input, cwd);
   const lines = plainText(output).split("\n");
   const [, empty] = /^\(.* is (empty)\)$/.exec(lines[0] ?? "") ?? [];
@@ -57,6 +56,10 @@ function read({ input, output }: EndedCall, { cwd }: Around): unknown {
   const content = shown.map(({ text }) => text).join("\n");
   const numbers = { numLines: shown.length, startLine: first.number, totalLines: total === undefined ? last.number : Number(total) };
   return { type: "text", file: { filePath, content, ...numbers } };
+}
+
+function bytesIn(base64: string): number {
+  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 }
 
 function write({ input, output }: EndedCall, { cwd }: Around): unknown {
