@@ -36,7 +36,7 @@ test.skipIf(!has("bash"))("bash offers commands, flags and their values where th
     [["parley", "bridge", "run", "--mess"], ["--message"]],
     [
       ["parley", "--approval-mode", ""],
-      ["default", "auto_edit", "plan", "yolo"],
+      ["default", "auto_edit", "plan", "sandboxed", "yolo"],
     ],
     [
       ["parley", "--provider", "op"],
