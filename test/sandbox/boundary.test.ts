@@ -1,12 +1,13 @@
 /** Commands in the sandbox that try to get out: what they can read, change and reach. By the built command. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { PARLEY } from "../process/harness.js";
-import { fill, NO_SANDBOX, place, results } from "./harness.js";
+import { until } from "../support/processes.js";
+import { begin, fill, NO_SANDBOX, place, resultOf, results } from "./harness.js";
 
 const SECRET = "sesame-open-sesame";
 
@@ -147,6 +148,36 @@ describe.skipIf(NO_SANDBOX !== undefined)("a command in the sandbox", () => {
     });
     expect(read).toBe("Exit code: 0\nSTDOUT:\n1");
     expect(changed).toMatch(/Read-only[^]*busy/);
+  });
+
+  test("leads git to no other configuration by a file that comes up", async () => {
+    const cwd = repository();
+    fill(cwd, { "evil/config": "[core]\n\tfsmonitor = touch ran\n", "evil/HEAD": "ref: refs/heads/main\n" });
+    mkdirSync(join(cwd, "evil/objects"));
+    mkdirSync(join(cwd, "evil/refs"));
+    const host = await begin(
+      [
+        "echo ../evil > .git/commondir; echo x > .git/config.worktree",
+        "ls .git",
+        "while :; do echo ../evil > .git/commondir; sleep 0.05; done &",
+      ],
+      {
+        cwd,
+      },
+    );
+    await until(() => existsSync(join(cwd, ".git/commondir")));
+    expect(resultOf(host, "c1")).not.toMatch(/commondir|worktree/);
+    expect(await host.finish()).toBe(0);
+    expect(existsSync(join(cwd, ".git/commondir"))).toBe(false);
+  });
+
+  test("is made by the system's own bubblewrap, not by one that a command has put on the PATH", async () => {
+    const cwd = place({ "bin/bwrap": "#!/bin/sh\ntouch $HOME/escaped\nexit 0\n", "bin/prlimit": "#!/bin/sh\ntouch $HOME/escaped\n" });
+    const home = place();
+    for (const name of ["bwrap", "prlimit"]) chmodSync(join(cwd, "bin", name), 0o755);
+    const [result] = await results(["echo x > ../escaped"], { cwd, env: { HOME: home, PATH: `${cwd}/bin:${process.env["PATH"] ?? ""}` } });
+    expect(result).toContain("Read-only file system");
+    expect(existsSync(join(home, "escaped"))).toBe(false);
   });
 
   test("reaches no network: not the internet's, not this machine's, not by an abstract socket", async () => {

@@ -86,12 +86,13 @@ describe.skipIf(NO_SANDBOX !== undefined)("the network of a sandbox", () => {
     const upstream = await proxyServer({ "models.test:443": behind.port }, "ada:sesame-open");
     const address = upstream.url.replace("//", "//ada:sesame-open@");
     const [tunnelled, shown] = await results(
-      ["node tunnel.js models.test:443", "env | grep -i proxy"],
-      withNetwork(["models.test"], { env: { HTTPS_PROXY: address } }),
+      ["node tunnel.js models.test:443", "env | grep -i proxy; tr '\\0' '\\n' < /proc/1/environ | grep -iE 'proxy|agent'"],
+      withNetwork(["models.test"], { env: { HTTPS_PROXY: address, SSH_AUTH_SOCK: "/tmp/agent" } }),
     );
     expect(tunnelled).toBe("Exit code: 0\nSTDOUT:\n200 hello");
     expect(upstream.targets).toEqual(["models.test:443"]);
-    expect(shown).not.toContain("sesame");
+    expect(shown).toContain("HTTPS_PROXY=http://127.0.0.1:");
+    expect(shown).not.toMatch(/sesame|ada|redacted|agent/);
   });
 
   test("a yes to the network gives the system's, and the session's own stays as it is", async () => {

@@ -6,7 +6,7 @@ import { lstat, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ParleyError } from "../../core/errors.js";
-import { HIDDEN_IN_HOME, HIDDEN_OF_SYSTEM, KEPT, KEPT_IN_GIT } from "./places.js";
+import { BARRED_IN_GIT, HIDDEN_IN_HOME, HIDDEN_OF_SYSTEM, KEPT, KEPT_IN_GIT } from "./places.js";
 
 /** `temp` and `write` may be changed, `read` only be read; the content of the others is not there. */
 type Access = "temp" | "write" | "read" | "hidden folder" | "hidden file";
@@ -22,6 +22,8 @@ export interface Place {
 export interface Boundary {
   /** A folder comes before the places in it. */
   places: readonly Place[];
+  /** Files that were not there and must not come up: by them git would read another configuration than the one that is kept. */
+  barred?: readonly string[];
 }
 
 export interface BoundarySources {
@@ -73,6 +75,7 @@ export async function drawBoundary(sources: BoundarySources): Promise<Boundary> 
 
 /** Collects the places; the last access of a path counts. */
 class Drawing {
+  readonly barred: string[] = [];
   readonly #sources: Partial<Record<Access, string>>;
   readonly #places = new Map<string, Place>();
 
@@ -87,7 +90,7 @@ class Drawing {
 
   async finish(): Promise<Boundary> {
     for (const place of inOrder(this.#places.values())) await this.#settle(place);
-    return { places: inOrder(this.#places.values()) };
+    return { places: inOrder(this.#places.values()), barred: this.barred };
   }
 
   /**
@@ -131,6 +134,11 @@ function inOrder(places: Iterable<Place>): Place[] {
   return [...places].toSorted((a, b) => depth(a.path) - depth(b.path));
 }
 
+/** The innermost place around a path, or at it. */
+export function placeAround(path: string, places: readonly Place[]): Place | undefined {
+  return places.findLast((place) => isIn(place.path, path));
+}
+
 function depth(path: string): number {
   return path.split(sep).length;
 }
@@ -163,7 +171,10 @@ async function keepIn(root: string, drawing: Drawing, makes: boolean): Promise<v
   if ((await kindOf(git)) === "file") return drawing.put(git, "read");
   drawing.put(git, "write");
   await makeFolder(join(git, "hooks"));
-  for (const name of KEPT_IN_GIT) if (await isKeepable(join(git, name))) drawing.put(join(git, name), "read");
+  for (const name of KEPT_IN_GIT) {
+    if (await isKeepable(join(git, name))) drawing.put(join(git, name), "read");
+    else if (BARRED_IN_GIT.includes(name)) drawing.barred.push(join(git, name));
+  }
 }
 
 /** Nothing is removed later: another session may keep the same folder by then. */
@@ -200,7 +211,7 @@ async function existing(path: string, key: "read" | "write", sources: BoundarySo
   return real;
 }
 
-function absolute(path: string, { root, userHome }: Pick<BoundarySources, "root" | "userHome">): string {
+export function absolute(path: string, { root, userHome }: Pick<BoundarySources, "root" | "userHome">): string {
   return resolve(root, path.replace(/^~(?=\/|$)/, userHome || homedir()));
 }
 

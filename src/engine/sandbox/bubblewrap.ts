@@ -1,17 +1,10 @@
 /** The boundary as arguments of bubblewrap (`bwrap`), which makes it out of the namespaces of Linux. */
 import type { Boundary, Place } from "./boundary.js";
 
-/** Changes of the environment. */
-export interface Variables {
-  set: Readonly<Record<string, string>>;
-  unset: readonly string[];
-}
-
 export interface Wrapping {
   /** The program itself. */
   bwrap: string;
   boundary: Boundary;
-  variables: Variables;
   /** The system's network is the command's, too. */
   sharesNetwork: boolean;
 }
@@ -34,7 +27,7 @@ const SHOWN_IN_RUN = ["/run/current-system", "/run/opengl-driver"];
 /** The names of hosts are looked up by what these files say. */
 const FOR_NETWORK = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"];
 
-export function bubblewrapArgv(argv: readonly string[], cwd: string, { bwrap, boundary, variables, sharesNetwork }: Wrapping): string[] {
+export function bubblewrapArgv(argv: readonly string[], cwd: string, { bwrap, boundary, sharesNetwork }: Wrapping): string[] {
   const { places } = boundary;
   return [
     bwrap,
@@ -47,8 +40,6 @@ export function bubblewrapArgv(argv: readonly string[], cwd: string, { bwrap, bo
       "--remount-ro",
       path,
     ]),
-    ...variables.unset.flatMap((name) => ["--unsetenv", name]),
-    ...Object.entries(variables.set).flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
     cwd,
     "--",

@@ -186,3 +186,6 @@ export const KEPT: readonly string[] = [
 
 /** Git's own files that name programs, or say where such files lie. Everything else in `.git` may change, so that commits are possible. */
 export const KEPT_IN_GIT: readonly string[] = ["config", "hooks", "config.worktree", "commondir", "modules", "worktrees"];
+
+/** Of these, those that lead git to another configuration where they come up. */
+export const BARRED_IN_GIT: readonly string[] = ["config.worktree", "commondir"];

@@ -2,17 +2,17 @@
  * The sandbox of a session: commands run behind a boundary that the operating system keeps. boundary.ts draws it from the table in places.ts,
  * bubblewrap.ts and seatbelt.ts put it into the words of their systems, and whoever starts a program asks here for its command line.
  */
-import { existsSync } from "node:fs";
+import { lstatSync, realpathSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inheritedDescriptors } from "../../os/processes/descriptors.js";
-import { drawBoundary, type Boundary, type BoundarySources } from "./boundary.js";
+import { absolute, drawBoundary, placeAround, type Boundary, type BoundarySources, type Place } from "./boundary.js";
 import { bubblewrapArgv } from "./bubblewrap.js";
 import type { Network, NetworkOptions } from "./network/network.js";
 import { LEFT_OUT, PROXIES } from "./places.js";
 import { findSystem, noSandbox, triedProblem, type SandboxSystem } from "./system.js";
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt.js";
+import { seatbeltProfile } from "./seatbelt.js";
 
 export interface SandboxOptions {
   /** `required` refuses a session where there is no sandbox; `auto` runs it without one then, and its host is told. */
@@ -44,9 +44,10 @@ export type SandboxPlace = Pick<BoundarySources, "root" | "directories" | "home"
 
 /** Throws a fault that names what is missing and what to do about it. */
 export async function openSandbox(options: SandboxOptions, place: SandboxPlace): Promise<Sandbox> {
-  const system = await findSystem();
+  const writable = [place.root, ...place.directories, ...(options.write ?? []).map((path) => absolute(path, place))];
+  const system = await findSystem(process.platform, process.env["PATH"], writable);
   const folder = await realpath(await mkdtemp(join(tmpdir(), "parley-sandbox-")));
-  const sandbox = await drawIn(folder, system, options, place).catch(async (error: unknown) => {
+  const sandbox = await drawIn({ folder, writable }, system, options, place).catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true });
     throw error;
   });
@@ -56,13 +57,19 @@ export async function openSandbox(options: SandboxOptions, place: SandboxPlace):
   throw noSandbox(problem);
 }
 
-async function drawIn(folder: string, system: SandboxSystem, options: SandboxOptions, place: SandboxPlace): Promise<Sandbox> {
+async function drawIn(
+  own: { folder: string; writable: readonly string[] },
+  system: SandboxSystem,
+  options: SandboxOptions,
+  place: SandboxPlace,
+): Promise<Sandbox> {
+  const { folder } = own;
   await Promise.all(["tmp", "outputs"].map((name) => mkdir(join(folder, name), { mode: 0o700 })));
   await writeFile(join(folder, "empty"), "");
   const { write = [], read = [], hide = [], network = "off" } = options;
   const boundary = await drawBoundary({ ...place, folder, write, read, hide });
   const { openNetwork } = await import("./network/network.js");
-  return new Sandbox(folder, system, boundary, await openNetwork(network, system, folder), options);
+  return new Sandbox(folder, system, boundary, await openNetwork(network, system, own), options);
 }
 
 export class Sandbox {
@@ -109,28 +116,37 @@ export class Sandbox {
     return `Commands run in a sandbox: they write only in the workspace and ${inside}, and see no keys or logins. ${this.#network.words}`;
   }
 
-  /** The command line that runs a command behind the boundary. `cwd`: absolute and real. */
+  /**
+   * The command line that runs a command behind the boundary. `cwd`: absolute and real. Throws where somebody has put a link in the place of
+   * a file or folder that is kept.
+   */
   confine(argv: readonly string[], cwd: string, { outside, network = false, write = [] }: Needs = {}): string[] {
     if (outside === true) return [...argv];
     const { name, program } = this.#system;
     const own = this.#network;
-    const further = write.map((path) => ({ path, access: "write" as const }));
-    const boundary = { places: [...this.#boundary.places.filter(isThere), ...further] };
-    const variables = {
-      set: { TMPDIR: this.temp.inside, ...(!network && own.variables) },
-      unset: network ? LEFT_OUT : [...LEFT_OUT, ...PROXIES],
-    };
+    const places = this.#boundary.places.filter(isThere);
+    // A path that may be written anyway needs no mount, and commands could put a link there.
+    const further = write.filter((path) => !isWritable(placeAround(path, places))).map((path) => ({ path, access: "write" as const }));
+    const boundary = { places: [...places, ...further] };
+    const variables = withVariables(network ? LEFT_OUT : [...LEFT_OUT, ...PROXIES], {
+      TMPDIR: this.temp.inside,
+      ...(!network && own.variables),
+    });
     if (name === "seatbelt") {
-      const profile = seatbeltProfile(boundary, this.temp.outside, network ? "all" : own.seatbelt);
-      return [...seatbeltArgv(program, profile, variables), ...argv];
+      return [...variables, program, "-p", seatbeltProfile(boundary, this.temp.outside, network ? "all" : own.seatbelt), ...argv];
     }
-    const sharesNetwork = network || own.isShared;
-    const wrapped = bubblewrapArgv([...this.#closing, ...argv], cwd, { bwrap: program, boundary, variables, sharesNetwork });
-    return [...(network ? [] : own.entering), ...wrapped];
+    const wrapping = { bwrap: program, boundary, sharesNetwork: network || own.isShared };
+    return [...variables, ...(network ? [] : own.entering), ...bubblewrapArgv([...this.#closing, ...argv], cwd, wrapping)];
+  }
+
+  /** Removes what a command that has ended must not leave behind. */
+  sweep(): void {
+    for (const path of this.#boundary.barred ?? []) rmSync(path, { recursive: true, force: true });
   }
 
   /** Removes what was made for the sandbox. Nothing may run in it any more. */
   async close(): Promise<void> {
+    this.sweep();
     await this.#network.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -144,7 +160,19 @@ function closing(descriptors: readonly number[]): string[] {
   return [shell, "-c", `exec ${descriptors.map((fd) => `${fd}>&-`).join(" ")}; exec "$@"`, shell];
 }
 
-/** Nothing can be hidden where nothing is. */
-function isThere({ path, access }: Boundary["places"][number]): boolean {
-  return !access.startsWith("hidden") || existsSync(path);
+/** The environment is changed in front of everything: the first process in the sandbox shows the one that it was started with. */
+function withVariables(unset: readonly string[], set: Readonly<Record<string, string>>): string[] {
+  return ["/usr/bin/env", ...unset.flatMap((name) => ["-u", name]), ...Object.entries(set).map(([name, value]) => `${name}=${value}`)];
+}
+
+function isWritable(place: Place | undefined): boolean {
+  return place?.access === "write" || place?.access === "temp";
+}
+
+/** Nothing can be hidden where nothing is, and nothing kept; a link that has come up leads elsewhere. */
+function isThere({ path, access, source }: Place): boolean {
+  if (source !== undefined && access !== "hidden file") return true;
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  if (realpathSync(path) === path) return true;
+  throw noSandbox(`a symbolic link has come up on the way to ${path}; remove it, or begin another session`);
 }

@@ -16,10 +16,12 @@ export async function sandboxed(
       workspace: {
         ...workspace,
         sandbox,
-        exec: (request) =>
-          workspace.exec(
-            request.confined === true ? { ...request, argv: sandbox.confine(request.argv, request.cwd ?? root, request.needs) } : request,
-          ),
+        async exec(request) {
+          if (request.confined !== true) return workspace.exec(request);
+          const running = await workspace.exec({ ...request, argv: sandbox.confine(request.argv, request.cwd ?? root, request.needs) });
+          void running.exited.then(() => sandbox.sweep());
+          return running;
+        },
       },
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt.js";
+import { seatbeltProfile } from "./seatbelt.js";
 
 const boundary = {
   places: [
@@ -54,16 +54,4 @@ test("every parenthesis and quote of a profile is closed", () => {
     expect(open).toBeGreaterThanOrEqual(0);
   }
   expect(open).toBe(0);
-});
-
-test("the words in front of a command change its environment", () => {
-  expect(seatbeltArgv("/usr/bin/sandbox-exec", "(version 1)", { set: { TMPDIR: "/t" }, unset: ["DISPLAY"] })).toEqual([
-    "/usr/bin/sandbox-exec",
-    "-p",
-    "(version 1)",
-    "/usr/bin/env",
-    "-u",
-    "DISPLAY",
-    "TMPDIR=/t",
-  ]);
 });

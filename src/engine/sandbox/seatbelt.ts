@@ -1,15 +1,8 @@
 /** The boundary as a profile of Seatbelt, the sandbox of macOS, for `sandbox-exec -p`. Of two rules that fit, the later one counts. */
 import type { Boundary } from "./boundary.js";
-import type { Variables } from "./bubblewrap.js";
 
 /** The port of this machine through which hosts are reached; every port of it; or none. */
 export type SeatbeltNetwork = "off" | "loopback" | "all" | { proxyPort: number };
-
-/** The words in front of a command. */
-export function seatbeltArgv(program: string, profile: string, { set, unset }: Variables): string[] {
-  const variables = Object.entries(set).map(([name, value]) => `${name}=${value}`);
-  return [program, "-p", profile, "/usr/bin/env", ...unset.flatMap((name) => ["-u", name]), ...variables];
-}
 
 export function seatbeltProfile({ places }: Boundary, temp: string, network: SeatbeltNetwork): string {
   const paths = (access: string): string[] => places.filter((place) => place.access === access).map(({ path }) => path);
@@ -29,6 +22,7 @@ export function seatbeltProfile({ places }: Boundary, temp: string, network: Sea
     ...places.filter(({ access }) => access === "write").map(({ path }) => `(deny file-write-unlink (literal ${text(path)}))`),
     // Services that start programs, keep keys, or hold what was copied act for the user, outside of every sandbox.
     `(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc") (global-name "com.apple.pasteboard.1"))`,
+    `(deny mach-lookup (global-name "com.apple.coreservices.launchservicesd") (global-name "com.apple.lsd.open"))`,
     `(deny appleevent-send)`,
     `(deny process-info* (target others))`,
     `(deny signal (target others))`,

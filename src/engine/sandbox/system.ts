@@ -1,6 +1,6 @@
 /** The sandbox that this system has, and the words for the case that it has none. */
-import { access, constants } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
+import { access, constants, realpath } from "node:fs/promises";
+import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ParleyError } from "../../core/errors.js";
 import { startTree } from "../../os/processes/process.js";
 import { bubblewrapArgv } from "./bubblewrap.js";
@@ -13,17 +13,19 @@ export interface SandboxSystem {
 
 const SEATBELT = "/usr/bin/sandbox-exec";
 
-/** Throws a fault with the remedy where there is none. */
-export async function findSystem(platform: string = process.platform, path = process.env["PATH"] ?? ""): Promise<SandboxSystem> {
+/** Throws a fault with the remedy where there is none. Programs in `writable` folders are not used: a command may have put them there. */
+export async function findSystem(
+  platform: string = process.platform,
+  path: string | undefined = process.env["PATH"],
+  writable: readonly string[] = [],
+): Promise<SandboxSystem> {
   if (platform === "darwin") {
     if (await isProgram(SEATBELT)) return { name: "seatbelt", program: SEATBELT };
     throw noSandbox(`${SEATBELT} is not there`);
   }
   if (platform !== "linux") throw noSandbox("only Linux and macOS have one that Parley knows; work in a container or a virtual machine");
-  for (const folder of path.split(delimiter).filter(isAbsolute)) {
-    const program = join(folder, "bwrap");
-    if (await isProgram(program)) return { name: "bubblewrap", program };
-  }
+  const bwrap = await findProgram("bwrap", path, writable);
+  if (bwrap !== undefined) return { name: "bubblewrap", program: bwrap };
   throw noSandbox("bubblewrap was not found; install it ('apt install bubblewrap', 'dnf install bubblewrap', 'apk add bubblewrap')");
 }
 
@@ -32,10 +34,9 @@ export async function trySystem(path: string | undefined): Promise<SandboxSystem
   const system = await findSystem(process.platform, path);
   const { name, program } = system;
   const nothing = ["/bin/sh", "-c", ":"];
-  const variables = { set: {}, unset: [] };
   const argv =
     name === "bubblewrap"
-      ? bubblewrapArgv(nothing, "/", { bwrap: program, boundary: { places: [] }, variables, sharesNetwork: false })
+      ? bubblewrapArgv(nothing, "/", { bwrap: program, boundary: { places: [] }, sharesNetwork: false })
       : [program, "-p", "(version 1)(allow default)", ...nothing];
   const problem = await triedProblem(argv);
   if (problem !== undefined) throw noSandbox(problem);
@@ -58,6 +59,16 @@ const REFUSED =
 
 export function noSandbox(why: string): ParleyError {
   return new ParleyError({ code: "sandbox", message: `There is no sandbox: ${why}`, retryable: false, param: "sandbox" });
+}
+
+/** Its absolute path, from a PATH. */
+export async function findProgram(name: string, path = "", writable: readonly string[] = []): Promise<string | undefined> {
+  for (const folder of path.split(delimiter).filter(isAbsolute)) {
+    const program = join(folder, name);
+    const real = (await isProgram(program)) ? await realpath(program) : undefined;
+    if (real !== undefined && ![program, real].some((each) => writable.some((root) => each.startsWith(root + sep)))) return program;
+  }
+  return undefined;
 }
 
 function isProgram(path: string): Promise<boolean> {

@@ -97,7 +97,8 @@ let limiter: Promise<string | undefined> | undefined;
 /** The program that sets a limit and starts another, if it is installed and permitted. */
 function findLimiter(): Promise<string | undefined> {
   limiter ??= proven(
-    [...folders(process.env["PATH"] ?? ""), "/usr/bin", "/bin"].map((folder) => join(folder, LIMITER)).find((path) => isExecutable(path)),
+    // The system's own first: a folder of the PATH may be one that commands can write to.
+    ["/usr/bin", "/bin", ...folders(process.env["PATH"] ?? "")].map((folder) => join(folder, LIMITER)).find((path) => isExecutable(path)),
   );
   return limiter;
 }

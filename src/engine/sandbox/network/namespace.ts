@@ -4,11 +4,9 @@
  * process carries connections from inside to the proxy's socket outside.
  */
 import { closeSync, openSync } from "node:fs";
-import { access, constants } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { startTree, type Tree } from "../../../os/processes/process.js";
-import { noSandbox } from "../system.js";
+import { findProgram, noSandbox } from "../system.js";
 
 export interface NetworkNamespace {
   /** The words in front of a command that starts in it. */
@@ -37,8 +35,10 @@ process.stdin.on("end", () => process.exit()).resume();
 const HELD = "--unshare-user --unshare-net --unshare-pid --cap-drop ALL --ro-bind / / --proc /proc --info-fd 3 --".split(" ");
 
 /** `socket`: the path of the proxy's socket. Throws a fault that says what is missing. */
-export async function openNamespace(bwrap: string, socket: string | undefined): Promise<NetworkNamespace> {
-  const nsenter = await findProgram("nsenter");
+export async function openNamespace(bwrap: string, socket: string | undefined, writable: readonly string[]): Promise<NetworkNamespace> {
+  const nsenter = await findProgram("nsenter", process.env["PATH"], writable);
+  if (nsenter === undefined)
+    throw noSandbox("nsenter, which a network of its own needs, was not found; install util-linux, or set sandbox.network to off");
   const held = socket === undefined ? ["/bin/sh", "-c", "echo 0; read line"] : [process.execPath, "-e", CARRIER, socket];
   const tree = await startTree([bwrap, ...HELD, ...held], {
     env: { PATH: process.env["PATH"], ELECTRON_RUN_AS_NODE: "1" },
@@ -88,16 +88,4 @@ function lineOf(stream: unknown, end: string): Promise<string> {
 
 function isReadable(stream: unknown): stream is Readable {
   return typeof stream === "object" && stream !== null && "on" in stream && "read" in stream;
-}
-
-async function findProgram(name: string): Promise<string> {
-  for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute)) {
-    const program = join(folder, name);
-    const isThere = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return program;
-  }
-  throw noSandbox(`${name}, which a network of its own needs, was not found; install util-linux, or set sandbox.network to off`);
 }

@@ -31,15 +31,19 @@ const NONE: Network = {
   close: () => Promise.resolve(),
 };
 
-/** `folder`: the session's own, for the proxy's socket. */
-export async function openNetwork(options: NetworkOptions, { name, program }: SandboxSystem, folder: string): Promise<Network> {
+/** `folder`: the session's own, for the proxy's socket. `writable`: no program of these folders is used. */
+export async function openNetwork(
+  options: NetworkOptions,
+  { name, program }: SandboxSystem,
+  { folder, writable }: { folder: string; writable: readonly string[] },
+): Promise<Network> {
   if (options === "off") return NONE;
   const hosts = options === "loopback" ? undefined : options;
   if (name === "seatbelt") return hosts === undefined ? { ...NONE, seatbelt: "loopback", words: AMONG } : byPort(hosts);
   const socket = join(folder, "proxy");
   const proxy = hosts && (await openProxy(hosts, { path: socket }));
   try {
-    const namespace = await openNamespace(program, proxy && socket);
+    const namespace = await openNamespace(program, proxy && socket, writable);
     const ofProxy = hosts === undefined ? {} : { variables: proxyVariables(`http://127.0.0.1:${namespace.port}`), words: wordsOf(hosts) };
     return {
       ...NONE,

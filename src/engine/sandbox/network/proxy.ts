@@ -12,7 +12,7 @@ import { contentHash } from "../../../os/digest.js";
 import { proxyFor } from "../../../os/proxy/proxy.js";
 import { isPublicAddress } from "../../tools/web/public-address.js";
 
-/** The most tunnels at a time. */
+/** The most clients at a time. */
 const MAX_TUNNELS = 256;
 const CONNECT_MS = 30_000;
 
@@ -40,7 +40,6 @@ export async function openProxy(
     };
     if (token !== undefined && !isLogin(request.headers["proxy-authorization"], token))
       return refuse("407 Proxy Authentication Required", "This proxy is for commands of a sandbox.");
-    if (open.size > MAX_TUNNELS) return refuse("503 Service Unavailable", `There are ${MAX_TUNNELS} connections already.`);
     const target = targetOf(request.url ?? "");
     const pattern = target && patternFor(hosts, target.host, target.port);
     // An address has no hosts below it.
@@ -63,6 +62,7 @@ export async function openProxy(
       (error: unknown) => refuse("502 Bad Gateway", error instanceof Error ? error.message : String(error)),
     );
   });
+  server.maxConnections = MAX_TUNNELS;
   await listening(server, at);
   const address = server.address();
   return {
