@@ -141,7 +141,7 @@ describe("calls on stderr", () => {
   test("have the names of tools that rules know, and keep the ends of what they printed", async () => {
     const { stderr } = await calls({ LANG: "C.UTF-8" });
     expect(stderr).toContain("● Bash seq -f 'line %g' 50\n");
-    expect(stderr).toMatch(/ line 4\n {2}… 40 more lines\n {2}line 45\n[^]* line 50\n/);
+    expect(stderr).toMatch(/ 50\n {2}│ line 1\n[^]* line 6\n {2}… 38 more lines\n {2}│ line 45\n[^]* line 50\n$/);
   });
 
   test("have marks of ASCII where the locale is not UTF-8", async () => {

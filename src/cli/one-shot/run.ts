@@ -36,7 +36,7 @@ interface Surroundings {
 /** Throws what goes wrong before there is a session; a later failure is in the output and in the exit code. */
 export async function runOneShot(parsed: Parsed, settled: Loaded, { format = "text", env, telemetry }: Surroundings): Promise<number> {
   const prompt = await readPrompt(parsed);
-  const screen = new Screen({ answer: answerSink(format), aside: process.stderr, looks: looksFor(process.stderr, env) });
+  const screen = new Screen({ answer: answerSink(format), aside: process.stderr, looks: looksFor(process.stderr, env), progress: true });
   const named = hostProgramNamed(process.argv[1]);
   const asked = await sessionFlags(parsed, named?.dialect ?? "");
   const opening = openingOf(settled);
