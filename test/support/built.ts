@@ -1,10 +1,56 @@
-/** Tests from the outside need the built command: builds it when a source is newer than the build. */
+/**
+ * Around all tests. Before: tests from the outside need the built command, which is built when a source is newer than the build. After: no
+ * process of any test may be left.
+ */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export default function build(): void {
+/** How long a process that is on its way out may take. */
+const PATIENCE_MS = 20_000;
+
+export default function setUp(): () => Promise<void> {
+  build();
+  // Every folder of every test is below this one, so a process that a test started has its name in the environment or the command line.
+  const folder = mkdtempSync(join(tmpdir(), "parley-"));
+  process.env["TMPDIR"] = folder;
+  return async () => {
+    const left = await leftBehind(folder);
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length === 0) return;
+    // The runner only shows the error of a teardown.
+    process.exitCode = 1;
+    throw new Error(`These processes outlived the tests:\n${left.join("\n")}`);
+  };
+}
+
+function build(): void {
   const built = "dist/parley.js";
   const newest = Math.max(...readdirSync("src", { recursive: true }).map((file) => statSync(join("src", String(file))).mtimeMs));
   if (!existsSync(built) || statSync(built).mtimeMs < newest) execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
+}
+
+async function leftBehind(folder: string): Promise<string[]> {
+  const last = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const left = process.platform === "linux" ? readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOf(folder, name)) : [];
+    if (left.length === 0 || performance.now() > last) return left.map((pid) => `${pid}: ${textOf(pid, "cmdline").replaceAll("\0", " ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** The test runner's own workers are not meant. */
+function isOf(folder: string, pid: string): boolean {
+  const command = textOf(pid, "cmdline");
+  return Number(pid) !== process.pid && !command.includes("/vitest/") && (command + textOf(pid, "environ")).includes(folder);
+}
+
+/** Empty for a process that is gone or belongs to somebody else. */
+function textOf(pid: string, file: "cmdline" | "environ"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
 }
