@@ -20,6 +20,13 @@ test("files that are written, read and edited have their paths, contents and hun
       call("Read", { file_path: "a.txt" }),
       call("Edit", edit),
       call("Write", { file_path: "a.txt", content: "one\nthree\n" }),
+      call("Edit", {
+        file_path: "a.txt",
+        edits: [
+          { old_string: "one", new_string: "1" },
+          { old_string: "three", new_string: "3" },
+        ],
+      }),
       call("Read", { file_path: "a.txt", offset: 1, limit: 1 }),
       call("Read", { file_path: "none.txt" }),
       done,
@@ -48,7 +55,8 @@ test("files that are written, read and edited have their paths, contents and hun
       originalFile: "one\nTWO\n",
       userModified: false,
     },
-    { type: "text", file: { filePath, content: "one", numLines: 1, startLine: 1, totalLines: 2 } },
+    expect.objectContaining({ filePath, oldString: "one\nthree\n", newString: "1\n3\n", originalFile: "one\nthree\n", replaceAll: false }),
+    { type: "text", file: { filePath, content: "1", numLines: 1, startLine: 1, totalLines: 2 } },
     expect.stringContaining("Error: Failed to read file none.txt"),
   ]);
 });

@@ -13,9 +13,10 @@ export const coverage: Coverage = {
   "session.close": "exact",
   "session.list": "exact",
   "session.watch": "none",
-  "session.rewind": "none",
-  "session.delete": "none",
-  "session.mark": "none",
+  // The conversation alone: files stay as they are.
+  "session.rewind": { only: ["conversation"] },
+  "session.delete": "exact",
+  "session.mark": "exact",
   "provider.set": "none",
   "turn.prompt": { only: ["text", "command"] },
   "turn.steer": "exact",

@@ -78,16 +78,20 @@ function write({ input, output }: EndedCall, { cwd }: Around): unknown {
   };
 }
 
+/** Several edits of one call are told as one, of the whole file. */
 function edit({ input, output }: EndedCall, { cwd }: Around): unknown {
-  const [oldString, newString] = [stringField(input, "old_string"), stringField(input, "new_string")];
+  const found = output.find((part) => part.type === "diff");
+  const diff = found?.type === "diff" ? found : undefined;
+  const isSingle = !Array.isArray(input["edits"]) || input["edits"].length === 0;
+  const oldString = isSingle ? stringField(input, "old_string") : (diff?.before ?? undefined);
+  const newString = isSingle ? stringField(input, "new_string") : diff?.after;
   const text = plainText(output);
   if (oldString === undefined || newString === undefined || !text.startsWith("Edited ")) return undefined;
-  const diff = output.find((part) => part.type === "diff");
   return {
     filePath: pathOf(input, cwd),
     oldString,
     newString,
-    originalFile: diff?.type === "diff" ? diff.before : null,
+    originalFile: diff?.before ?? null,
     structuredPatch: hunksOf(text),
     userModified: false,
     replaceAll: input["replace_all"] === true,

@@ -44,6 +44,8 @@ export interface HostedThread {
   held: Op[];
   prompts: SentPrompt[];
   running: RunningTurn | undefined;
+  /** The server's ids of turns that have others here. */
+  readonly wireTurns: Map<string, string>;
   isClosing: boolean;
 }
 
@@ -93,6 +95,7 @@ export function hostedThread(open: OpOf<"session.open">): HostedThread {
     held: [],
     prompts: [],
     running: undefined,
+    wireTurns: new Map(),
     isClosing: false,
   };
 }
@@ -117,7 +120,10 @@ export function placeOf(threadId: string | null | undefined, state: HostState): 
 export function startTurn(wireTurn: string, thread: HostedThread): Event[] {
   if (thread.running?.wireTurn === wireTurn) return [];
   const prompt = thread.prompts.find((each) => each.wireTurn === wireTurn) ?? thread.prompts.find((each) => each.wireTurn === undefined);
-  if (prompt !== undefined) prompt.wireTurn = wireTurn;
+  if (prompt !== undefined) {
+    prompt.wireTurn = wireTurn;
+    thread.wireTurns.set(prompt.turn, wireTurn);
+  }
   const told = new TurnReader({
     session: thread.handle,
     turn: prompt?.turn ?? wireTurn,

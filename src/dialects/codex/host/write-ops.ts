@@ -12,10 +12,13 @@ import { Thread } from "../wire/threads.js";
 import { effortOf } from "./open-thread.js";
 import { endTurn } from "./read-events.js";
 import { answerOf } from "./read-questions.js";
+import { mark, remove, rewind } from "./stored-threads.js";
 import { ask, modeOf, startTurn, type HostedThread, type HostState, type Question, type SentPrompt } from "./state.js";
 
 export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
   if (op.type === "session.list") return list(op, state);
+  if (op.type === "session.delete") return remove(op, state);
+  if (op.type === "session.mark") return mark(op, state);
   if (op.type === "other") return passOn(op, state);
   const thread = threadOf(op, state);
   if (thread === undefined) {
@@ -43,11 +46,10 @@ export function writeOp(op: Op, state: HostState, env: SideEnv): Step<Event> {
       return seed(op, threadId, state);
     case "session.close":
       return close(op, thread, threadId, state);
+    case "session.rewind":
+      return rewind(op, thread, threadId, state);
     case "session.open":
     case "session.watch":
-    case "session.rewind":
-    case "session.delete":
-    case "session.mark":
     case "provider.set":
     case "command.suggest":
     case "ping":
