@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { commandFiles } from "./command-files.mjs";
+import { billOfMaterials } from "./sbom.mjs";
 import { nativeParser, standIns } from "./stand-ins.mjs";
 import { textFiles } from "./text-files.mjs";
 
@@ -98,6 +99,7 @@ await cp("src/bridge/profiles", "dist/profiles", { recursive: true });
 await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
 await writeFile("dist/lib/package.json", '{ "type": "module" }\n');
 await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices());
+await writeFile("dist/sbom.cdx.json", await billOfMaterials(bundled));
 await chmod("dist/parley.js", 0o755);
 // A first run leaves compiled code behind: not the one that somebody waits for. It has nobody's config, hooks and variables.
 const nobody = join(import.meta.dirname, "no-such-home");
