@@ -8,6 +8,7 @@ const QUESTIONS: ReadonlySet<OpType> = new Set([
   "session.open",
   "session.configure",
   "session.list",
+  "session.rewind",
   "session.delete",
   "session.mark",
   "provider.set",

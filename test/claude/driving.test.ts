@@ -216,6 +216,29 @@ describe("the session", () => {
     expect(driver.text("t1")).toBe("m2: hello");
   });
 
+  it("files go back to before a turn, a preview tells what would, and nothing else is asked of it", async () => {
+    const driver = opened();
+    const turn = "11111111-2222-4333-8444-555555555555";
+    await driver.say(turn, "hello");
+    const rewind = (id: string, more: object): void => driver.send({ type: "session.rewind", id, session: "s", turn, ...more });
+    rewind("preview", { files: true, force: true, preview: true });
+    expect(await driver.reply("preview")).toMatchObject({ data: { files: ["/w/a.txt"], left: [], stat: { added: 1, removed: 3 } } });
+    rewind("files", { files: true, force: true });
+    expect(await driver.reply("files")).toMatchObject({ status: "ok", data: { files: ["/w/a.txt"], left: [] } });
+    rewind("both", { force: true });
+    expect(await driver.reply("both")).toMatchObject({ fault: { code: "unsupported", message: expect.stringContaining("files alone") } });
+    driver.send({ type: "session.rewind", id: "none", session: "s", turn: "none", files: true, force: true });
+    expect(await driver.reply("none")).toMatchObject({ fault: { message: "No file checkpoint found for this message." } });
+  });
+
+  it("a rewind during which it dies is answered with the reason", async () => {
+    const driver = agent("dying");
+    driver.open();
+    await driver.next("session.ready");
+    driver.send({ type: "session.rewind", id: "rewind", session: "s", turn: "t1", files: true, force: true });
+    expect(await driver.reply("rewind")).toMatchObject({ status: "error", fault: { message: expect.stringContaining("7") } });
+  });
+
   it("a session that it does not know, and a handshake that it refuses, refuse the open with its words", async () => {
     const unknown = agent("unknown");
     unknown.open({}, { open: "resume", sessionId: "11111111-1111-4111-8111-111111111111" });
