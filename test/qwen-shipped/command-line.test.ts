@@ -1,6 +1,6 @@
 /** The command line: which wire is meant, Qwen Code's flags, runs of one prompt, the launcher, and the schema. */
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { environment, PARLEY, scratch, script } from "../process/harness.js";
@@ -264,11 +264,15 @@ describe("flags", () => {
     expect(stdout).toContain('"type":"result"');
   });
 
-  it("--sandbox is refused plainly, exit 44", async () => {
-    const host = launch({ args: ["--sandbox"] });
+  it.skipIf(process.platform === "darwin")("--sandbox wants a sandbox: where there is none it is refused plainly, exit 44", async () => {
+    const bin = scratch({ bwrap: "#!/bin/sh\nexit 1\n" });
+    chmodSync(join(bin, "bwrap"), 0o755);
+    const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+    const host = launch({ args: ["--sandbox"], env });
     expect((await host.exited).code).toBe(44);
     expect(host.of("result")).toMatchObject([{ is_error: true, error: { message: expect.stringContaining("no sandbox") } }]);
-    expect(run(["hello", "-s"], { program: [process.execPath, shim()] }).code).toBe(44);
+    expect(run(["hello", "-s", "--provider", "rehearsal"], { program: [process.execPath, shim()], env }).code).toBe(44);
+    expect(run(["-p", "hello", "--sandbox-image", "x"]).stderr).toContain("--sandbox-image names a container");
   });
 
   it("S56: those that change nothing are told on stderr, and the rest works", async () => {

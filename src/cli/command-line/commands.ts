@@ -1,6 +1,5 @@
 /** The commands as data; the code of each is loaded when it runs. */
 import type { Rule } from "../../core/config.js";
-import { ParleyError } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
 import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
 import type { ProgramCommand } from "../../dialects/kit/program.js";
@@ -178,7 +177,8 @@ export const COMMANDS: readonly Command[] = [
     positionals: Infinity,
     flags: RELAY_FLAGS,
     async run(parsed, telemetry) {
-      if (given(parsed, "in-sandbox")) throw noSandbox();
+      if (text(parsed, "sandbox") === "required")
+        throw usage("--sandbox required: the driven agent runs its commands by itself; give COMMAND a flag of its own for that");
       const { runRelay } = await import("../relay/relay.js");
       return runRelay(parsed, () => load(parsed), process.env, { telemetry, tape: text(parsed, "tape") });
     },
@@ -264,7 +264,6 @@ async function withPickedSession(parsed: Parsed): Promise<Parsed> {
 }
 
 async function runWith(parsed: Parsed, telemetry: Telemetry): Promise<number> {
-  if (given(parsed, "in-sandbox")) throw noSandbox();
   const refused = text(parsed, "refused");
   if (refused !== undefined) throw usage(refused);
   const format = formatAsked(parsed);
@@ -348,14 +347,6 @@ function limited(loaded: Loaded, parsed: Parsed): Loaded {
   const { settings } = loaded;
   const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
   return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
-}
-
-function noSandbox(): ParleyError {
-  return new ParleyError({
-    code: "sandbox",
-    message: "There is no sandbox in this version, so nothing runs in one; leave --sandbox out, or run all of it in a container",
-    retryable: false,
-  });
 }
 
 function print(output: string): number {

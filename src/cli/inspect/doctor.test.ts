@@ -97,6 +97,14 @@ test.each<[flags: Flags, env: Env, found: string]>([
   expect(checks["provider"]).toContain(`! provider    ${found}`);
 });
 
+test.skipIf(process.platform !== "linux")("a sandbox that is required and missing prevents working", async () => {
+  const { ok, checks } = await examine({ flags: { "sandbox.mode": "required" } });
+  expect(ok).toBe(false);
+  expect(checks["sandbox"]).toMatch(
+    /^✗ sandbox     There is no sandbox: bubblewrap was not found; install it[^]*\n→ without one no session is opened$/,
+  );
+});
+
 describe("what prevents working", () => {
   test.each(["18.20.0", "20.18.3", "8.0.0"])("Node %s", async (nodeVersion) => {
     const { ok, checks } = await examine({ nodeVersion });

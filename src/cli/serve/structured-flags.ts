@@ -59,7 +59,6 @@ export const STRUCTURED_FLAGS: readonly Flag[] = [
   { name: "mode-name", value: "NAME", help: "", hidden: true },
   { name: "replay-user-messages", help: "", hidden: true },
   { name: "session-states", value: "HOW", help: "", hidden: true },
-  { name: "in-sandbox", help: "", hidden: true },
   { name: "last-message", value: "FILE", help: "", hidden: true },
   { name: "asks-nobody", help: "", hidden: true },
 ];

@@ -80,8 +80,12 @@ const SAID: readonly ForeignFlag[] = [
   { name: "continue", means: () => ["--resume", "latest"] },
   { name: "prompt", value: "PROMPT", means: as("--print") },
   { name: "prompt-interactive", value: "PROMPT", means: (prompt) => [prompt] },
-  { name: "sandbox", optional: true, means: (value) => (value === "false" ? [] : ["--in-sandbox"]) },
-  { name: "sandbox-image", value: "IMAGE", means: () => ["--in-sandbox"] },
+  { name: "sandbox", optional: true, means: (value) => ["--sandbox", value === "false" ? "off" : "required"] },
+  {
+    name: "sandbox-image",
+    value: "IMAGE",
+    means: () => ["--refused", "--sandbox-image names a container, and the sandbox is none: --sandbox"],
+  },
   { name: "no-sandbox", quiet: true },
   { name: "channel", value: "NAME", quiet: true },
 ];
