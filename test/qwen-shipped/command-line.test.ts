@@ -272,7 +272,7 @@ describe("flags", () => {
     expect((await host.exited).code).toBe(44);
     expect(host.of("result")).toMatchObject([{ is_error: true, error: { message: expect.stringContaining("no sandbox") } }]);
     expect(run(["hello", "-s", "--provider", "rehearsal"], { program: [process.execPath, shim()], env }).code).toBe(44);
-    expect(run(["-p", "hello", "--sandbox-image", "x"]).stderr).toContain("--sandbox-image names a container");
+    expect(run(["--dialect", "qwen-shipped", "-p", "hello", "--sandbox-image", "x"]).stderr).toContain("--sandbox-image names a container");
   });
 
   it("S56: those that change nothing are told on stderr, and the rest works", async () => {
