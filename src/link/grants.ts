@@ -14,6 +14,8 @@ interface Asked {
 export class Grants {
   readonly #dialect: Dialect;
   #asked: Asked[] = [];
+  /** Answers about calls that the agent has not asked about yet: some ask about one call at a time. */
+  #early: { call: string; session: string | undefined }[] = [];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<string>();
 
@@ -30,6 +32,7 @@ export class Grants {
   /** An answer that becomes a denial, because the wire cannot carry its arguments, grants nothing. */
   #answered(session: string | undefined, given: Answer): Answer {
     const asked = this.#take(session, given.call);
+    if (asked === undefined) this.#early.push({ call: given.call, session });
     const answer = withoutChanges(this.#dialect, given, asked?.call);
     if (asked === undefined || !this.#isOurs(answer)) return answer;
     if (answer.grant === "tool") this.#tools.add(scoped(asked.session, asked.call.name));
@@ -46,6 +49,7 @@ export class Grants {
     if (event.type === "tool.ended" || event.type === "approval.settled") this.#take(event.session, event.call);
     if (event.type === "tool.started" && this.#take(event.session, event.call) !== undefined)
       return { before: settledBy(event), pass: event };
+    if (event.type === "turn.ended") this.#early = this.#early.filter(({ session }) => session !== undefined && session !== event.session);
     if (event.type === "session.ended") this.#forget(event.session);
     if (event.type !== "approval.requested") return { pass: event };
     const open: Call[] = [];
@@ -54,13 +58,20 @@ export class Grants {
       if (this.#covers(event, call)) answers.push({ call: call.id, decision: "allow", grant: "call" });
       else open.push(call);
     }
-    for (const call of open) this.#asked.push({ call, session: event.session });
+    for (const call of open) if (!this.#isAnswered(event.session, call.id)) this.#asked.push({ call, session: event.session });
     return {
       ...(answers.length > 0 && {
         answer: { type: "approval.answer", ...(event.session !== undefined && { session: event.session }), answers },
       }),
       ...(open.length > 0 && { pass: { ...event, calls: open } }),
     };
+  }
+
+  /** The host said it before the question came. */
+  #isAnswered(session: string | undefined, call: string): boolean {
+    const found = this.#early.find((early) => early.call === call && (early.session === undefined || early.session === session));
+    this.#early = this.#early.filter((early) => early !== found);
+    return found !== undefined;
   }
 
   #isOurs(answer: Answer): boolean {
@@ -77,6 +88,7 @@ export class Grants {
   /** A session that is opened again under the same name starts without grants. */
   #forget(session: string | undefined): void {
     this.#asked = this.#asked.filter((asked) => asked.session !== session);
+    this.#early = this.#early.filter((early) => early.session !== session);
     for (const granted of [this.#tools, this.#categories]) {
       for (const name of granted) if (name.startsWith(scoped(session, ""))) granted.delete(name);
     }
