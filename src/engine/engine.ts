@@ -274,7 +274,7 @@ export function createEngine(options: EngineOptions): Agent {
   async function beginSession(op: OpOf<"session.open">, config: Located, stored: Stored | undefined): Promise<void> {
     learnSecrets({ ...options.extensions?.mcpServers, ...config.mcpServers });
     const bare = await localWorkspace(config.cwd, {
-      env: toolEnvironment(options.env, redactor.secrets, options.passToTools),
+      env: toolEnvironment(options.env, redactor.forms, options.passToTools),
       directories: config.directories,
     });
     // Every check that may refuse comes before the log: a session that cannot be opened leaves nothing behind.

@@ -135,3 +135,52 @@ describe("what is no setting", () => {
     expect(everythingIn(home)).not.toContain("walnut");
   });
 });
+
+describe("a canary that is planted everywhere", () => {
+  it("is in nothing that is written, whichever way a program encodes it", async () => {
+    const canary = `cn4ry/${MIXED}+"q`;
+    const bytes = Buffer.from(canary);
+    const home = scratch();
+    const cwd = scratch({ "key.txt": canary, ".env": `ACME_API_KEY='${canary}'\n` });
+    const tape = join(scratch(), "tape.jsonl");
+    const programs = [
+      "cat key.txt .env",
+      "base64 -w0 key.txt; printf 'user:%s' \"$(cat key.txt)\" | base64 -w0",
+      "od -An -v -tx1 key.txt | tr -d ' \\n'",
+      `node -e 'const t=require("fs").readFileSync("key.txt","utf8");console.log(encodeURIComponent(t),JSON.stringify(t),Buffer.from(t).toString("hex").toUpperCase(),Buffer.from(t).toString("base64url"))'`,
+      "head -c 20 key.txt; sleep 0.1; tail -c +21 key.txt",
+      "env",
+    ];
+    const host = start({
+      cwd,
+      env: { PARLEY_HOME: home, ACME_API_KEY: canary },
+      args: ["--auto-approve", "--tape", tape],
+      responses: [
+        {
+          think: `it is ${canary}`,
+          say: { pieces: [`and ${bytes.toString("base64").slice(0, 9)}`, bytes.toString("base64").slice(9), ` ${bytes.toString("hex")}`] },
+          calls: programs.map((command, at) => ({ tool: "Bash", args: { command }, id: `c${at}` })),
+        },
+        { say: "done" },
+      ],
+    });
+    await host.open();
+    host.prompt(`use ${canary}`);
+    await host.turnEnded();
+    expect(await host.finish()).toBe(0);
+    expect(host.ofType("tool.ended").map(({ status }) => status)).toEqual(programs.map(() => "ok"));
+    const shapes = [
+      canary,
+      bytes.toString("hex"),
+      bytes.toString("hex").toUpperCase(),
+      bytes.toString("base64").slice(0, -4),
+      bytes.toString("base64url").slice(0, -4),
+      Buffer.from(`user:${canary}`).toString("base64").slice(8, -4),
+      encodeURIComponent(canary),
+      JSON.stringify(canary).slice(1, -1),
+      JSON.stringify(JSON.stringify(canary)).slice(3, -3),
+    ];
+    for (const written of [host.lines.join("\n"), host.stderr, everythingIn(home), readFileSync(tape, "utf8")])
+      for (const shape of shapes) expect(written).not.toContain(shape);
+  });
+});

@@ -141,7 +141,7 @@ export class RecordRedactor<T, E = undefined> {
   }
 
   #open(entry: Entry<T, E>, path: string, text: string, fresh: Opening<T, E>[]): void {
-    for (const secret of this.#redactor.secrets) {
+    for (const secret of this.#redactor.forms) {
       const first = secret.charAt(0);
       for (let at = text.indexOf(first, Math.max(0, text.length - secret.length + 1)); at !== -1; at = text.indexOf(first, at + 1)) {
         if (!secret.startsWith(text.slice(at))) continue;

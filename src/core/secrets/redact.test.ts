@@ -165,3 +165,33 @@ function cutAt(text: string, cuts: readonly number[]): string[] {
   const places = [...new Set(cuts.filter((cut) => cut < text.length))].toSorted((a, b) => a - b);
   return [0, ...places].map((from, index) => text.slice(from, places[index] ?? text.length));
 }
+
+describe("a secret that a program has encoded", () => {
+  const secret = 'pa55 w0rd/"ü"+k3y';
+  const bytes = Buffer.from(secret);
+  const shown = {
+    "in base64": bytes.toString("base64"),
+    "in base64 for the web": bytes.toString("base64url"),
+    "in base64, one byte into a longer text": Buffer.from(`:${secret}`).toString("base64"),
+    "in base64 behind a user's name": Buffer.from(`ab:${secret}@host`).toString("base64"),
+    "in hex digits": bytes.toString("hex"),
+    "in capital hex digits": bytes.toString("hex").toUpperCase(),
+    "in an address": `https://x/?q=${encodeURIComponent(secret)}`,
+    "in JSON": JSON.stringify({ key: secret }),
+  };
+
+  test.each(Object.entries(shown))("%s is masked, also in pieces and in a long text", (_, text) => {
+    const redactor = new Redactor([secret]);
+    const whole = redactor.text(text);
+    expect(whole).toContain("[redacted]");
+    // At most the characters remain that stand for the text around it, too.
+    expect(whole.replace("[redacted]", "").length).toBeLessThan(text.length - bytes.length);
+    expect(redactor.text("x ".repeat(300) + text)).toBe("x ".repeat(300) + whole);
+    const stream = redactor.stream();
+    const pieces = text
+      .split("")
+      .map((letter) => stream.push(letter))
+      .join("");
+    expect(pieces + stream.flush()).toBe(whole);
+  });
+});

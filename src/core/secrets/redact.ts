@@ -1,14 +1,13 @@
 /** The one place that redacts secrets, known by value or by shape, for disk, wire and log, whole or split over two deltas. */
+import { formsOf } from "./secret-forms.js";
 import { ShapeStream, shapesIn, type Range } from "./secret-shapes.js";
 
 /** The first mask that shares no text with a secret is used, so that a mask and the text beside it never spell a secret. */
 export const MASKS = ["[redacted]", "<redacted>", "█"] as const;
 /** Shorter values would mask ordinary words. */
 const SHORTEST = 8;
-/** A line of a longer secret counts as a secret from this length on; shorter lines and the headings of keys are ordinary text. */
-const LONG_LINE = 16;
-
-const END_OF_LINE = /(?:\r|\\r)?(?:\n|\\n)/;
+/** Longer texts are searched for one secret after the other, which the engine does faster than we can look at each character. */
+const SHORT_TEXT = 256;
 
 /** Whether a text contains a mask; the original text is lost. */
 export function holdsMask(text: string): boolean {
@@ -19,33 +18,40 @@ const NONE: readonly Range[] = [];
 
 export class Redactor {
   readonly #secrets: string[] = [];
+  /** Every form of every secret. */
+  readonly #forms: string[] = [];
+  /** The forms by the code of their first character. */
+  readonly #byFirst: string[][] = [];
   #shortest = Infinity;
+  #longest = 0;
   #mask: string = MASKS[0];
 
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.add(secret);
   }
 
-  /**
-   * Adds the secret as it is, as it is escaped in JSON, and, if it has several lines, line by line, as programs number or quote lines. A variable
-   * may hold a secret with `\n` for its line ends, which its user turns into lines.
-   */
+  /** Adds the secret in every form in which programs show it (secret-forms.ts). */
   add(secret: string): void {
-    this.#addForm(secret);
-    this.#addForm(JSON.stringify(secret).slice(1, -1));
-    const lines = secret.split(END_OF_LINE);
-    if (lines.length > 1) for (const line of lines) if (line.length >= LONG_LINE && !line.startsWith("-----")) this.#addForm(line);
+    if (this.#secrets.includes(secret)) return;
+    this.#secrets.push(secret);
+    for (const form of formsOf(secret)) this.#addForm(form);
   }
 
-  #addForm(secret: string): void {
-    if (secret.length < SHORTEST || this.#secrets.includes(secret)) return;
-    this.#secrets.push(secret);
-    this.#shortest = Math.min(this.#shortest, secret.length);
-    if (meets(this.#mask, secret)) this.#mask = MASKS.find((mask) => !this.#secrets.some((known) => meets(mask, known))) ?? MASKS[2];
+  #addForm(form: string): void {
+    if (form.length < SHORTEST || this.#forms.includes(form)) return;
+    this.#forms.push(form);
+    (this.#byFirst[form.charCodeAt(0)] ??= []).push(form);
+    this.#shortest = Math.min(this.#shortest, form.length);
+    this.#longest = Math.max(this.#longest, form.length);
+    if (meets(this.#mask, form)) this.#mask = MASKS.find((mask) => !this.#forms.some((known) => meets(mask, known))) ?? MASKS[2];
   }
 
   get secrets(): readonly string[] {
     return this.#secrets;
+  }
+
+  get forms(): readonly string[] {
+    return this.#forms;
   }
 
   get mask(): string {
@@ -97,24 +103,29 @@ export class Redactor {
   }
 
   #find(text: string, found: Range[]): void {
-    for (const secret of this.#secrets) {
-      for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1))
-        found.push({ from, to: from + secret.length });
+    if (text.length > SHORT_TEXT) {
+      for (const secret of this.#forms) {
+        for (let from = text.indexOf(secret); from !== -1; from = text.indexOf(secret, from + 1))
+          found.push({ from, to: from + secret.length });
+      }
+      return;
+    }
+    for (let from = 0; from <= text.length - this.#shortest; from++) {
+      const possible = this.#byFirst[text.charCodeAt(from)];
+      if (possible === undefined) continue;
+      for (const secret of possible) if (text.startsWith(secret, from)) found.push({ from, to: from + secret.length });
     }
   }
 
   /** The position at the end of the text where a secret known by value may begin; the text's length if there is none. */
   openEnd(text: string): number {
-    let from = text.length;
-    for (const secret of this.#secrets) {
-      const first = secret.charAt(0);
-      let at = text.indexOf(first, Math.max(0, text.length - secret.length + 1));
-      while (at !== -1 && at < from) {
-        if (secret.startsWith(text.slice(at))) from = at;
-        at = text.indexOf(first, at + 1);
-      }
+    for (let from = Math.max(0, text.length - this.#longest + 1); from < text.length; from++) {
+      const possible = this.#byFirst[text.charCodeAt(from)];
+      if (possible === undefined) continue;
+      const left = text.length - from;
+      for (const secret of possible) if (secret.length > left && secret.startsWith(text.slice(from))) return from;
     }
-    return from;
+    return text.length;
   }
 }
 

@@ -207,7 +207,7 @@ export class McpServers {
       tokens,
       root: workspace.root,
       sandbox: workspace.sandbox,
-      env: toolEnvironment(env, redactor.secrets),
+      env: toolEnvironment(env, redactor.forms),
       variables: env,
       host: { requests: hostRequests, emit: control.emit, seconds: () => control.session.answerSeconds },
       changed: (server) => {
