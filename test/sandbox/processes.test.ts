@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { marked, until } from "../support/processes.js";
 import { start } from "../process/harness.js";
+import { bash, contents, rewind, running, turn, write } from "../undo/undoing.js";
 import { begin, NO_SANDBOX, place, resultOf, results } from "./harness.js";
 
 describe.skipIf(NO_SANDBOX !== undefined)("processes in the sandbox", () => {
@@ -48,29 +49,60 @@ describe.skipIf(NO_SANDBOX !== undefined)("processes in the sandbox", () => {
   });
 
   test("that go on in the background take input, and end when they are asked to", async () => {
-    const calls = [
-      {
-        tool: "Bash",
-        args: { command: "trap 'echo bye; exit 3' TERM; read line; echo got $line; sleep 1000 & wait", background: true },
-        id: "c0",
-      },
-      { tool: "BashOutput", args: { id: "bash_1", input: "hello\n", wait_seconds: 1 }, id: "c1" },
-      { tool: "BashOutput", args: { id: "bash_1", end: true }, id: "c2" },
-    ];
+    const command = "trap 'exit 3' TERM; read line; echo got $line; touch got; sleep 1000 & wait";
+    const output = (args: object, id: string): object => ({ call: { tool: "BashOutput", args: { id: "bash_1", ...args }, id } });
     const mark = marked();
+    const cwd = place();
+    const responses = [
+      { call: { tool: "Bash", args: { command, background: true }, id: "c0" } },
+      output({ input: "hello\n" }, "c1"),
+      { say: "waiting" },
+      output({ end: true }, "c2"),
+      { say: "done" },
+    ];
+    const host = start({ cwd, env: mark.env, args: ["--sandbox", "required"], responses });
+    await host.open({ mode: "yolo" });
+    host.prompt("go");
+    await host.turnEnded();
+    await until(() => existsSync(join(cwd, "got")));
+    host.prompt("end it");
+    await host.turnEnded(2);
+    expect(resultOf(host, "c1") + resultOf(host, "c2")).toContain("got hello");
+    expect(resultOf(host, "c2")).toMatch(/ended|killed|exit code/);
+    expect(await host.finish()).toBe(0);
+    await mark.gone();
+  });
+
+  test("change files that a rewind takes back", async () => {
+    const responses = [{ calls: [write("a.txt", "1\n")] }, { calls: [bash("echo 2 >> a.txt; ls .parley")] }, { say: "done" }];
+    const { host, cwd } = await running({ "a.txt": "0\n" }, responses, {}, { args: ["--sandbox", "required"] });
+    await turn(host, "t1");
+    expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "1\n2\n" });
+    expect(await rewind(host, "t1")).toMatchObject({ left: [] });
+    expect(contents(cwd, "a.txt")).toEqual({ "a.txt": "0\n" });
+    expect(await host.finish()).toBe(0);
+  });
+
+  test("of sub-agents are in the sandbox of their session", async () => {
+    const other = place();
+    const spawned = { tool: "Spawn", args: { tasks: [{ name: "child", prompt: "go" }] }, id: "spawn" };
     const host = start({
       cwd: place(),
-      env: mark.env,
       args: ["--sandbox", "required"],
-      responses: [...calls.map((call) => ({ call })), { say: "done" }],
+      responses: [
+        { call: spawned },
+        { call: { tool: "Bash", args: { command: `echo x > ${other}/escaped; echo tried` }, id: "inner" } },
+        { say: "child done" },
+        { say: "done" },
+      ],
     });
     await host.open({ mode: "yolo" });
     host.prompt("go");
     await host.turnEnded();
-    expect(resultOf(host, "c1")).toContain("got hello");
-    expect(resultOf(host, "c2")).toMatch(/ended|killed|exit code/);
+    const inner = host.ofType("tool.ended").find(({ under }) => under !== undefined);
+    expect(JSON.stringify(inner?.output)).toMatch(/tried.*Read-only file system/);
+    expect(existsSync(join(other, "escaped"))).toBe(false);
     expect(await host.finish()).toBe(0);
-    await mark.gone();
   });
 
   test("end at an interrupt, and when Parley itself is killed", async () => {

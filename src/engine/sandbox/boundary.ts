@@ -68,6 +68,8 @@ export async function drawBoundary(sources: BoundarySources): Promise<Boundary> 
   for (const path of await Promise.all(hidden.map(realOrNone))) {
     if (path !== undefined && !opened.includes(path)) drawing.put(path, (await stat(path)).isDirectory() ? "hidden folder" : "hidden file");
   }
+  // It may lie in the workspace: a workspace can be the folder for temporary files itself.
+  drawing.put(folder, "hidden folder");
   const skills = home === undefined ? undefined : await realOrNone(join(home, "skills"));
   for (const path of [...shown, ...(skills === undefined ? [] : [skills]), join(folder, "outputs")]) drawing.put(path, "read");
   return drawing.finish();

@@ -39,6 +39,8 @@ export interface Needs {
   write?: readonly string[];
 }
 
+const TEMP = "/tmp";
+
 /** The rest of the session's surroundings. */
 export type SandboxPlace = Pick<BoundarySources, "root" | "directories" | "home" | "userHome">;
 
@@ -106,8 +108,10 @@ export class Sandbox {
 
   /** The temporary folder as commands see it, and where it lies. */
   get temp(): { inside: string; outside: string } {
-    const outside = join(this.folder, "tmp");
-    return { inside: this.#system.name === "bubblewrap" ? "/tmp" : outside, outside };
+    const own = join(this.folder, "tmp");
+    if (this.#system.name === "seatbelt") return { inside: own, outside: own };
+    // In a workspace that holds it, the system's own is the command's.
+    return { inside: TEMP, outside: placeAround(TEMP, this.#boundary.places)?.access === "temp" ? own : TEMP };
   }
 
   /** Words for the model about what its commands can do. */

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import { BackgroundLog } from "./background-log.js";
 
@@ -37,11 +37,7 @@ export class OutputFiles {
   /** Undefined if the path cannot be quoted. */
   mark(): FolderMark | undefined {
     const name = `folder-${++this.#count}`;
-    const temp = this.#sandbox?.temp;
-    const mark =
-      temp === undefined
-        ? { inside: this.#path(name), outside: this.#path(name) }
-        : { inside: join(temp.inside, `.${name}`), outside: join(temp.outside, `.${name}`) };
+    const mark = this.#sandbox === undefined ? { inside: this.#path(name), outside: this.#path(name) } : markIn(this.#sandbox, name);
     return /['"$`\\\n]/.test(mark.inside) ? undefined : mark;
   }
 
@@ -71,6 +67,12 @@ export class OutputFiles {
     this.#folder ??= realpathSync(mkdtempSync(join(tmpdir(), "parley-bash-")));
     return join(this.#folder, name);
   }
+}
+
+/** Sessions may have the folder for temporary files in common. */
+function markIn({ folder, temp }: Pick<Sandbox, "folder" | "temp">, name: string): FolderMark {
+  const file = `.${basename(folder)}-${name}`;
+  return { inside: join(temp.inside, file), outside: join(temp.outside, file) };
 }
 
 export class OutputFile {
