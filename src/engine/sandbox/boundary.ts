@@ -34,6 +34,8 @@ export interface BoundarySources {
   userHome: string;
   /** The session's own folder: `tmp` in it is the temporary folder of commands, `outputs` may be read, and `empty` hides files. */
   folder: string;
+  /** Commands have a temporary folder of their own in the place of the system's. */
+  replacesTemp: boolean;
   /** Paths of the config: absolute, from the home folder (`~/x`), or from the workspace. */
   write: readonly string[];
   read: readonly string[];
@@ -52,7 +54,8 @@ export async function drawBoundary(sources: BoundarySources): Promise<Boundary> 
   const whole = roots.find((path) => dirname(path) === path);
   if (whole !== undefined) throw refused(`${whole} is the whole file system, and a sandbox for it would keep nothing; work in a folder`);
 
-  for (const path of await temporaryPlaces()) if (!roots.some((each) => isIn(each, path))) drawing.put(path, "temp");
+  for (const path of sources.replacesTemp ? await temporaryPlaces() : [])
+    if (!roots.some((each) => isIn(each, path))) drawing.put(path, "temp");
   for (const path of roots) drawing.put(path, "write");
   for (const path of ofWorkspace) await keepIn(path, drawing, true);
   for (const path of added) await keepIn(path, drawing, false);
@@ -68,8 +71,8 @@ export async function drawBoundary(sources: BoundarySources): Promise<Boundary> 
   for (const path of await Promise.all(hidden.map(realOrNone))) {
     if (path !== undefined && !opened.includes(path)) drawing.put(path, (await stat(path)).isDirectory() ? "hidden folder" : "hidden file");
   }
-  // It may lie in the workspace: a workspace can be the folder for temporary files itself.
-  drawing.put(folder, "hidden folder");
+  // A workspace can be the folder for temporary files itself.
+  if (roots.some((path) => isIn(path, folder))) drawing.put(folder, "hidden folder");
   const skills = home === undefined ? undefined : await realOrNone(join(home, "skills"));
   for (const path of [...shown, ...(skills === undefined ? [] : [skills]), join(folder, "outputs")]) drawing.put(path, "read");
   return drawing.finish();

@@ -69,7 +69,7 @@ async function drawIn(
   await Promise.all(["tmp", "outputs"].map((name) => mkdir(join(folder, name), { mode: 0o700 })));
   await writeFile(join(folder, "empty"), "");
   const { write = [], read = [], hide = [], network = "off" } = options;
-  const boundary = await drawBoundary({ ...place, folder, write, read, hide });
+  const boundary = await drawBoundary({ ...place, folder, write, read, hide, replacesTemp: system.name === "bubblewrap" });
   const { openNetwork } = await import("./network/network.js");
   return new Sandbox(folder, system, boundary, await openNetwork(network, system, own), options);
 }

@@ -29,6 +29,9 @@ test("a profile denies writing, allows the workspace, and ends with the deepest 
     '(deny file-write* (subpath "/Users/ada/project/.git/hooks"))',
     '(deny file-read* file-write* (subpath "/Users/ada/project/a \\"b\\" \\\\c"))',
   ]);
+  expect(profile.split("\n")[13], "the temporary folder, which may lie in a hidden one").toBe(
+    '(allow file-read* file-write* (subpath "/private/tmp/s/tmp"))',
+  );
   expect(profile).toContain('(deny file-write-unlink (literal "/Users/ada/project/.git"))');
 });
 

@@ -18,6 +18,7 @@ export function seatbeltProfile({ places }: Boundary, temp: string, network: Sea
       if (access.startsWith("hidden")) return [`(deny file-read* file-write* ${subpath(path)})`];
       return access === "write" ? [`(allow file-read* ${subpath(path)})`] : [];
     }),
+    `(allow file-read* file-write* ${subpath(temp)})`,
     // A folder on the way to a place that is kept cannot be moved away.
     ...places.filter(({ access }) => access === "write").map(({ path }) => `(deny file-write-unlink (literal ${text(path)}))`),
     // Services that start programs, keep keys, or hold what was copied act for the user, outside of every sandbox.
