@@ -17,8 +17,15 @@ function scene(files: readonly string[]): string {
 /** The places below the scene, as "access path". */
 async function drawn(root: string, more: Partial<BoundarySources> = {}): Promise<string[]> {
   const { places } = await drawBoundary({
-    ...{ root: join(root, "ws"), directories: [], home: join(root, "home"), userHome: join(root, "user"), folder: join(root, "s") },
-    ...{ write: [], read: [], hide: [], replacesTemp: false },
+    root: join(root, "ws"),
+    directories: [],
+    home: join(root, "home"),
+    userHome: join(root, "user"),
+    folder: join(root, "s"),
+    write: [],
+    read: [],
+    hide: [],
+    replacesTemp: false,
     ...more,
   });
   return places.filter(({ path }) => path.startsWith(root)).map(({ access, path }: Place) => `${access} ${path.slice(root.length + 1)}`);
