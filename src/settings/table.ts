@@ -211,7 +211,6 @@ export const TABLE = {
     flag: { name: "sandbox", value: "MODE", as: "choice" },
     preset: "off",
     userOnly: true,
-    ofAgent: true,
     doc: "run commands in a sandbox of the operating system; auto: if there is one",
   },
   "sandbox.network": {

@@ -1,5 +1,6 @@
 /** The commands as data; the code of each is loaded when it runs. */
 import type { Rule } from "../../core/config.js";
+import { ParleyError } from "../../core/errors.js";
 import type { Loaded } from "../../settings/settings.js";
 import { dialectIds, programOf, programs, VOCABULARY } from "../../dialects/index.js";
 import type { ProgramCommand } from "../../dialects/kit/program.js";
@@ -177,8 +178,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: Infinity,
     flags: RELAY_FLAGS,
     async run(parsed, telemetry) {
-      if (text(parsed, "sandbox") === "required")
-        throw usage("--sandbox required: the driven agent runs its commands by itself; give COMMAND a flag of its own for that");
+      if ((text(parsed, "sandbox") ?? "off") !== "off") throw noSandboxHere();
       const { runRelay } = await import("../relay/relay.js");
       return runRelay(parsed, () => load(parsed), process.env, { telemetry, tape: text(parsed, "tape") });
     },
@@ -347,6 +347,12 @@ function limited(loaded: Loaded, parsed: Parsed): Loaded {
   const { settings } = loaded;
   const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers).filter(([name]) => servers?.includes(name) !== false));
   return { ...loaded, settings: { ...settings, mcpServers, rules: [...settings.rules, ...rules] } };
+}
+
+/** A driven agent runs its commands by itself. */
+function noSandboxHere(): ParleyError {
+  const message = "A relay has no sandbox: the driven agent runs its commands by itself; give COMMAND a flag of its own for that";
+  return new ParleyError({ code: "sandbox", message, retryable: false, param: "sandbox" });
 }
 
 function print(output: string): number {
