@@ -1,6 +1,7 @@
 /** Anthropic's Messages API, as far as a coding agent uses it: what a request may hold, and how an answer is streamed. */
 import * as v from "valibot";
-import { argumentPieces, callId, type Frame, type Played, type Reply, type WireSpec } from "./model-server-script.js";
+import { anthropicFrame, playAnthropic } from "../../src/check/model/anthropic.js";
+import type { WireSpec } from "./model-server-script.js";
 import { ToolSchema } from "./tool-schema.js";
 
 // --- requests ---
@@ -134,100 +135,12 @@ function resultsOf(message: Request["messages"][number] | undefined): string[] {
   return message?.role === "user" ? message.content.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])) : [];
 }
 
-// --- answers ---
-
-function play(reply: Reply, count: number, body: unknown): Played {
-  const blocks = [...thinkingBlocks(reply), ...searchBlocks(reply), ...textBlocks(reply), ...callBlocks(reply, count)];
-  const { input = 10, cacheRead = 0, cacheWrite = 0, output = 5, reasoning } = reply.usage ?? {};
-  const paid = { input_tokens: input, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead };
-  const message = {
-    id: `msg_${count}`,
-    type: "message",
-    role: "assistant",
-    model: v.is(Request, body) ? body.model : "",
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { ...paid, output_tokens: 1, service_tier: "standard" },
-  };
-  const stop = reply.stop ?? ((reply.calls ?? []).length > 0 ? "tool_use" : "end_turn");
-  const usage = {
-    ...paid,
-    output_tokens: output + (reasoning ?? 0),
-    ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
-  };
-  return {
-    opening: [frame("message_start", { message }), frame("ping", {})],
-    output: streamed(blocks),
-    ending: [frame("message_delta", { delta: { stop_reason: stop, stop_sequence: null }, usage }), frame("message_stop", {})],
-  };
-}
-
-interface Block {
-  start: Record<string, unknown>;
-  deltas: Record<string, unknown>[];
-}
-
-function thinkingBlocks({ thinking, signature, redacted }: Reply): Block[] {
-  const open: Block[] =
-    thinking === undefined
-      ? []
-      : [
-          {
-            start: { type: "thinking", thinking: "", signature: "" },
-            deltas: [
-              ...thinking.map((piece) => ({ type: "thinking_delta", thinking: piece })),
-              ...(signature === undefined ? [] : [{ type: "signature_delta", signature }]),
-            ],
-          },
-        ];
-  return redacted === undefined ? open : [...open, { start: { type: "redacted_thinking", data: redacted }, deltas: [] }];
-}
-
-function searchBlocks({ searched }: Reply): Block[] {
-  if (searched === undefined) return [];
-  const { query, url, title } = searched;
-  const found = { type: "web_search_result", url, title, encrypted_content: "c2VhbGVk", page_age: null };
-  return [
-    {
-      start: { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
-      deltas: ["", JSON.stringify({ query })].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
-    },
-    { start: { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [found] }, deltas: [] },
-  ];
-}
-
-function textBlocks({ text }: Reply): Block[] {
-  if (text === undefined) return [];
-  return [{ start: { type: "text", text: "" }, deltas: text.map((piece) => ({ type: "text_delta", text: piece })) }];
-}
-
-function callBlocks({ calls = [] }: Reply, count: number): Block[] {
-  return calls.map((call, at) => ({
-    start: { type: "tool_use", id: callId(call, count, at), name: call.name, input: {} },
-    deltas: ["", ...argumentPieces(call)].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
-  }));
-}
-
-/** One block after another: this vendor streams even parallel calls so. */
-function streamed(blocks: readonly Block[]): Frame[] {
-  return blocks.flatMap(({ start, deltas }, index) => [
-    frame("content_block_start", { index, content_block: start }),
-    ...deltas.map((delta) => frame("content_block_delta", { index, delta })),
-    frame("content_block_stop", { index }),
-  ]);
-}
-
-function frame(type: string, data: Record<string, unknown>): Frame {
-  return { event: type, data: { type, ...data } };
-}
-
 export const anthropicWire: WireSpec = {
   path: "/v1/messages",
   keyIn: (headers) => (headers["anthropic-version"] === "2023-06-01" ? [headers["x-api-key"]].flat()[0] : undefined),
   problem,
-  play,
-  errorFrame: (error) => frame("error", { error }),
+  play: playAnthropic,
+  errorFrame: (error) => anthropicFrame("error", { error }),
   errorBody: (error) => ({ type: "error", error, request_id: "req_1" }),
 };
 

@@ -1,6 +1,7 @@
 /** OpenRouter's flavour of chat completions: `reasoning` in requests, `reasoning_details` in both directions, comments that keep the line open. */
 import * as v from "valibot";
-import { common, firstOf, ImageUrl, pairing, playChat, ToolCall, usageOf } from "./model-server-openai-chat.js";
+import { chatUsage, playChat } from "../../src/check/model/openai-chat.js";
+import { common, firstOf, ImageUrl, pairing, ToolCall } from "./model-server-openai-chat.js";
 import type { Played, Reply, WireSpec } from "./model-server-script.js";
 
 // --- requests ---
@@ -75,7 +76,7 @@ function thinkingDeltas({ thinking = [], signature }: Reply): Record<string, unk
 
 function play(reply: Reply, count: number, body: unknown): Played {
   const { cacheWrite = 0 } = reply.usage ?? {};
-  const counted: Record<string, unknown> = usageOf(reply);
+  const counted: Record<string, unknown> = chatUsage(reply);
   const input = Number(counted["prompt_tokens"]) + cacheWrite;
   const details = { cached_tokens: reply.usage?.cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: 0 };
   const usage = { ...counted, prompt_tokens: input, prompt_tokens_details: details, cost: 0.0001, is_byok: false };

@@ -1,6 +1,6 @@
 /** xAI's flavour of the Responses API: items with a status, instructions as a message, errors as plain texts. */
 import * as v from "valibot";
-import { play } from "./model-server-openai-responses.js";
+import { playResponses } from "../../src/check/model/openai-responses.js";
 import type { Frame, WireSpec } from "./model-server-script.js";
 import { ToolSchema } from "./tool-schema.js";
 
@@ -86,7 +86,7 @@ export const xaiWire: WireSpec = {
   keyIn: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
   problem,
   play(reply, count, body) {
-    const { opening, output, ending } = play(reply, count, body);
+    const { opening, output, ending } = playResponses(reply, count, body);
     // A kind of event that a client of today does not know.
     const news = { event: "response.heartbeat", data: { type: "response.heartbeat", sequence_number: 0 } };
     return { opening: [...opening, news], output: output.map(withStatus), ending };

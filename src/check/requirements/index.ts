@@ -9,7 +9,7 @@ import type { Manifest } from "./requirement.js";
 
 /** The requirements of each dialect for its agents; AgentProc's are for its bridge. */
 export const manifests: readonly Manifest[] = [
-  { dialect: "aionrs", side: "agent", requirements: aionrs },
+  { dialect: "aionrs", side: "agent", requirements: aionrs, probes: async () => (await import("../probes/aionrs.js")).probes },
   { dialect: "wayland", side: "agent", requirements: wayland },
   { dialect: "ante", side: "agent", requirements: ante },
   { dialect: "qwen", side: "agent", requirements: [...qwen, ...qwenReadings] },

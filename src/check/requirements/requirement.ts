@@ -1,3 +1,5 @@
+import type { Probes } from "../grade/probes.js";
+
 /** How binding a requirement is, in the words of RFC 2119. */
 type Level = "must" | "should" | "may";
 
@@ -22,6 +24,8 @@ export interface Manifest {
   readonly dialect: string;
   readonly side: "agent" | "host";
   readonly requirements: readonly Requirement[];
+  /** How they are graded, if they are. */
+  probes?(): Promise<Probes>;
 }
 
 type Row = readonly [id: string, level: Level, source: string, title: string, ...needs: Need[]];

@@ -4,6 +4,33 @@ import { usage } from "../command-line/flags.js";
 
 export const KIT_COMMANDS: readonly Command[] = [
   {
+    name: "check",
+    usage: "parley check --dialect D [flags] -- COMMAND…",
+    summary: "Grades an agent by the requirements of its dialect. Exit code 3 when it breaks one that is a must.",
+    details:
+      "It starts the agent with the flags of the dialect, once for each requirement, in a folder and a HOME of its own, and plays a host. " +
+      "A scripted model server on this machine is named to the agent in ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, with keys for it. " +
+      "A requirement passes, fails, is unknown where the agent lacks what it needs, or is skipped where it cannot be checked yet.",
+    positionals: Number.POSITIVE_INFINITY,
+    flags: [
+      { name: "dialect", value: "D", help: "the protocol of the agent" },
+      { name: "only", value: "IDS", help: "these requirements alone, with commas" },
+      {
+        name: "model-flags",
+        value: "TEXT",
+        help: "more words for the agent's command line, as a shell splits them; {url} is the model server",
+      },
+      { name: "timeout", value: "SECONDS", help: "the longest time for a requirement (default: 30)" },
+      { name: "tape", value: "DIR", help: "record each requirement in a file of DIR" },
+      { name: "strict", help: "exit with code 3 for a must that is unknown, too" },
+      { name: "json", help: "JSON output, for programs" },
+    ],
+    async run(parsed) {
+      const [{ runCheck }, { commandSettings }] = await Promise.all([import("./check.js"), import("../command-line/command-settings.js")]);
+      return runCheck(parsed, () => commandSettings(parsed), process.env);
+    },
+  },
+  {
     name: "replay",
     usage: "parley replay TAPE --as DIALECT [--pace PACE] [--strict]",
     summary: "Lets a recorded agent play again, in any dialect, on stdin and stdout.",
