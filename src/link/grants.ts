@@ -14,7 +14,9 @@ interface Asked {
 export class Grants {
   readonly #dialect: Dialect;
   #asked: Asked[] = [];
-  /** Answers about calls that the agent has not asked about yet: some ask about one call at a time. */
+  /** The calls that were requested and that nobody has asked about or answered yet: some agents ask about one at a time. */
+  #unasked: { call: string; session: string | undefined }[] = [];
+  /** Those of them that the host has answered all the same. */
   #early: { call: string; session: string | undefined }[] = [];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<string>();
@@ -32,12 +34,20 @@ export class Grants {
   /** An answer that becomes a denial, because the wire cannot carry its arguments, grants nothing. */
   #answered(session: string | undefined, given: Answer): Answer {
     const asked = this.#take(session, given.call);
-    if (asked === undefined) this.#early.push({ call: given.call, session });
+    if (asked === undefined) this.#answeredEarly(session, given.call);
     const answer = withoutChanges(this.#dialect, given, asked?.call);
     if (asked === undefined || !this.#isOurs(answer)) return answer;
     if (answer.grant === "tool") this.#tools.add(scoped(asked.session, asked.call.name));
     if (answer.grant === "category") this.#categories.add(scoped(asked.session, categoryIn(asked.call)));
     return answer;
+  }
+
+  /** An answer about a call that nobody has heard of answers nothing. */
+  #answeredEarly(session: string | undefined, call: string): void {
+    const found = this.#unasked.find((each) => each.call === call && (session === undefined || each.session === session));
+    if (found === undefined) return;
+    this.#unasked = this.#unasked.filter((each) => each !== found);
+    this.#early.push(found);
   }
 
   /**
@@ -49,7 +59,8 @@ export class Grants {
     if (event.type === "tool.ended" || event.type === "approval.settled") this.#take(event.session, event.call);
     if (event.type === "tool.started" && this.#take(event.session, event.call) !== undefined)
       return { before: settledBy(event), pass: event };
-    if (event.type === "turn.ended") this.#early = this.#early.filter(({ session }) => session !== undefined && session !== event.session);
+    if (event.type === "tool.requested") this.#unasked.push({ call: event.call.id, session: event.session });
+    if (event.type === "turn.ended") this.#forgetCalls(event.session);
     if (event.type === "session.ended") this.#forget(event.session);
     if (event.type !== "approval.requested") return { pass: event };
     const open: Call[] = [];
@@ -69,7 +80,9 @@ export class Grants {
 
   /** The host said it before the question came. */
   #isAnswered(session: string | undefined, call: string): boolean {
-    const found = this.#early.find((early) => early.call === call && (early.session === undefined || early.session === session));
+    const isIt = (each: { call: string; session: string | undefined }): boolean => each.call === call && each.session === session;
+    this.#unasked = this.#unasked.filter((each) => !isIt(each));
+    const found = this.#early.find(isIt);
     this.#early = this.#early.filter((early) => early !== found);
     return found !== undefined;
   }
@@ -85,10 +98,15 @@ export class Grants {
     return found;
   }
 
+  #forgetCalls(session: string | undefined): void {
+    this.#unasked = this.#unasked.filter((each) => each.session !== session);
+    this.#early = this.#early.filter((each) => each.session !== session);
+  }
+
   /** A session that is opened again under the same name starts without grants. */
   #forget(session: string | undefined): void {
     this.#asked = this.#asked.filter((asked) => asked.session !== session);
-    this.#early = this.#early.filter((early) => early.session !== session);
+    this.#forgetCalls(session);
     for (const granted of [this.#tools, this.#categories]) {
       for (const name of granted) if (name.startsWith(scoped(session, ""))) granted.delete(name);
     }
