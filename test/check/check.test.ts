@@ -1,11 +1,11 @@
 /** `parley check` from the outside: our own agent, agents with one broken rule, and programs that are no agents. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { manifests } from "../../src/check/requirements/index.js";
 import { PARLEY, run, scratch } from "../process/harness.js";
-import { AIONRS_MUTANTS } from "./mutants.js";
+import { MUTANTS } from "./mutants.js";
 
 const MUTANT = join(import.meta.dirname, "../fixtures/mutant.mjs");
 const OWN = [process.execPath, PARLEY];
@@ -36,10 +36,10 @@ async function graded(dialect: string, command: readonly string[], ...flags: str
 }
 
 describe("parley check", () => {
-  test.each(["aionrs"])(
-    "our own agent of %s passes every requirement that is checked",
-    async (dialect) => {
-      const { code, report } = await graded(dialect, OWN, "--strict");
+  test.each(MUTANTS)(
+    "our own agent of $dialect passes every requirement that is checked",
+    async ({ dialect, words }) => {
+      const { code, report } = await graded(dialect, [...OWN, ...words], "--strict");
       const notPassed = report.results.filter(({ outcome }) => outcome !== "pass" && outcome !== "skipped");
       expect(notPassed).toEqual([]);
       expect(code).toBe(0);
@@ -49,6 +49,15 @@ describe("parley check", () => {
     },
     LONG_MS,
   );
+
+  test("the example of the documentation prints what it says", async () => {
+    const section = readFileSync(join(import.meta.dirname, "../../docs/kit.md"), "utf8").split("## Check")[1] ?? "";
+    const [, command = "", , printed] = section.split("```");
+    const [program, ...words] = command.trim().split(" ");
+    expect([program, words.at(-1)]).toEqual(["parley", "aionrs"]);
+    const { code, stdout } = await run([...words.slice(0, -1), ...OWN]);
+    expect([code, stdout.trim()]).toEqual([0, printed?.trim()]);
+  });
 
   test("a report for people marks the offending line and says what was expected", async () => {
     const { code, stdout } = await run([
@@ -127,16 +136,19 @@ describe("parley check", () => {
   });
 });
 
-describe("an agent with one broken rule", () => {
-  /** Requirements that lean on most of the wire: they pass where a rule does not concern them. */
-  const CONTROL = ["D1", "D3", "D5", "D16", "D20"];
-
-  test.each(AIONRS_MUTANTS)(
+describe.each(MUTANTS)("an agent of $dialect with one broken rule", ({ dialect, words, control, mutants }) => {
+  test.each(mutants)(
     "fails $breaks and what needs the same rule: $rule",
     async ({ rule, breaks, also = [], isSilent }) => {
-      const only = [...new Set([breaks, ...CONTROL])].join(",");
+      const only = [...new Set([breaks, ...control])].join(",");
       const limit = isSilent === true ? ["--timeout", "10"] : [];
-      const { code, report, outcomes } = await graded("aionrs", [process.execPath, MUTANT, rule, ...OWN], "--only", only, ...limit);
+      const { code, report, outcomes } = await graded(
+        dialect,
+        [process.execPath, MUTANT, rule, ...OWN, ...words],
+        "--only",
+        only,
+        ...limit,
+      );
       expect(outcomes.get(breaks)).toBe("fail");
       const others = report.results.filter(({ id, outcome }) => id !== breaks && !also.includes(id) && outcome !== "pass");
       expect(others).toEqual([]);
@@ -145,11 +157,11 @@ describe("an agent with one broken rule", () => {
     LONG_MS,
   );
 
-  test("there is one for each must that is checked", async () => {
-    const manifest = manifests.find(({ dialect }) => dialect === "aionrs");
+  test("is there for each requirement that is checked", async () => {
+    const manifest = manifests.find((one) => one.dialect === dialect);
     const plays = Object.keys((await manifest?.probes?.())?.plays ?? {});
-    const broken = new Set(AIONRS_MUTANTS.map(({ breaks }) => breaks));
+    const broken = new Set(mutants.map(({ breaks }) => breaks));
     expect(plays.filter((id) => !broken.has(id))).toEqual([]);
-    expect(plays.length).toBeGreaterThan(30);
+    expect(plays.length).toBeGreaterThan(0);
   });
 });

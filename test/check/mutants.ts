@@ -9,7 +9,7 @@ export interface Mutant {
   isSilent?: true;
 }
 
-export const AIONRS_MUTANTS: readonly Mutant[] = [
+const AIONRS: readonly Mutant[] = [
   { rule: "ready twice", breaks: "D1" },
   { rule: "a session id without sessions", breaks: "D2" },
   { rule: "a piece of the text is missing", breaks: "D3" },
@@ -46,4 +46,18 @@ export const AIONRS_MUTANTS: readonly Mutant[] = [
   { rule: "a long output is whole", breaks: "D31" },
   { rule: "a character ends the line", breaks: "D32", isSilent: true },
   { rule: "--workspace is nothing", breaks: "D33" },
+];
+
+const WAYLAND: readonly Mutant[] = [
+  { rule: "a flag that is off is told", breaks: "D34" },
+  { rule: "force is nothing", breaks: "D35" },
+  { rule: "no pong while a request waits", breaks: "D37", isSilent: true },
+  { rule: "set_config is nothing", breaks: "D38" },
+  { rule: "a piece of the text is missing", breaks: "D39" },
+];
+
+/** By dialect; `control` are requirements that lean on most of the wire, and pass where a rule does not concern them. */
+export const MUTANTS: readonly { dialect: string; words: readonly string[]; control: readonly string[]; mutants: readonly Mutant[] }[] = [
+  { dialect: "aionrs", words: [], control: ["D1", "D3", "D5", "D16", "D20"], mutants: AIONRS },
+  { dialect: "wayland", words: ["--dialect", "wayland"], control: ["D34", "D35", "D37", "D38", "D39"], mutants: WAYLAND },
 ];

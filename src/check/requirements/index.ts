@@ -10,7 +10,7 @@ import type { Manifest } from "./requirement.js";
 /** The requirements of each dialect for its agents; AgentProc's are for its bridge. */
 export const manifests: readonly Manifest[] = [
   { dialect: "aionrs", side: "agent", requirements: aionrs, probes: async () => (await import("../probes/aionrs.js")).probes },
-  { dialect: "wayland", side: "agent", requirements: wayland },
+  { dialect: "wayland", side: "agent", requirements: wayland, probes: async () => (await import("../probes/wayland.js")).probes },
   { dialect: "ante", side: "agent", requirements: ante },
   { dialect: "qwen", side: "agent", requirements: [...qwen, ...qwenReadings] },
   { dialect: "qwen-shipped", side: "agent", requirements: qwenShipped },
