@@ -34,7 +34,7 @@ const EFFECTS: Readonly<Record<"ran" | "wrote" | "read", (touched: Touched) => b
 };
 
 const SEED = Number(process.env["PARLEY_CORPUS_SEED"] ?? 1);
-const COUNT = Number(process.env["PARLEY_CORPUS_COUNT"] ?? 120);
+const COUNT = Number(process.env["PARLEY_CORPUS_COUNT"] ?? 40);
 const LONG = 60_000 + COUNT * 1000;
 
 let scene: Scene;
