@@ -15,7 +15,7 @@ const STEPS = join(import.meta.dirname, "steps.cjs");
 const momentsOf = (step: string): readonly string[] =>
   /^log (?!open$|cut$|sync$)|write$/.test(step) ? ["before", "half", "after"] : ["before", "after"];
 /** A long run kills at so many occurrences of each step, spread over the work. */
-const OCCURRENCES = isLong ? 20 : 1;
+const OCCURRENCES = isLong ? 10 : 1;
 
 describe.each(Object.entries(WORKLOADS))("a kill during a %s", (name, work) => {
   const hits = new Map<string, number>();
