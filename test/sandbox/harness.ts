@@ -11,6 +11,8 @@ if (NO_SANDBOX !== undefined) console.warn(`Skipped, because there is no sandbox
 
 function reasonAgainst(): string | undefined {
   if (process.platform !== "linux") return "only bubblewrap is tried, which Linux has";
+  const checkout = realpathSync(join(import.meta.dirname, "../.."));
+  if (/^\/(var\/)?tmp\//.test(checkout)) return `${checkout} is in a temporary folder, which a sandbox replaces by its own`;
   const tried = spawnSync("bwrap", ["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"], {
     encoding: "utf8",
   });
