@@ -16,7 +16,7 @@ export class Grants {
   #asked: Asked[] = [];
   /** The calls that were requested and that nobody has asked about or answered yet: some agents ask about one at a time. */
   #unasked: { call: string; session: string | undefined }[] = [];
-  /** Those of them that the host has answered all the same. */
+  /** The calls among them that the host has answered all the same. */
   #early: { call: string; session: string | undefined }[] = [];
   readonly #tools = new Set<string>();
   readonly #categories = new Set<string>();

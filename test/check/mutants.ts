@@ -56,8 +56,47 @@ const WAYLAND: readonly Mutant[] = [
   { rule: "a piece of the text is missing", breaks: "D39" },
 ];
 
+const ANTE: readonly Mutant[] = [
+  { rule: "no Error: JSON", breaks: "N1" },
+  { rule: "an exit code of 1", breaks: "N3", also: ["N62"] },
+  { rule: "another parent", breaks: "N4" },
+  { rule: "an unknown key in an operation is an Error", breaks: "N8" },
+  { rule: "no Error: allowed_tools", breaks: "N9" },
+  { rule: "an unknown key beside an operation is an Error", breaks: "N10" },
+  { rule: "no Error: invalid ULID", breaks: "N11", also: ["N15", "N53"] },
+  { rule: "no Error: missing separator", breaks: "N12" },
+  { rule: "no Error: invalid ULID", breaks: "N15", also: ["N11", "N53"] },
+  { rule: "no Error: expected a string", breaks: "N16" },
+  { rule: "no Error: missing field", breaks: "N17" },
+  { rule: "no Error: unknown variant", breaks: "N20" },
+  { rule: "no Error: needs something", breaks: "N21" },
+  { rule: "no Error: not 2", breaks: "N22" },
+  { rule: "no Error: not 0", breaks: "N23" },
+  { rule: "no Error: Invalid UserInput", breaks: "N24" },
+  { rule: "no Error: there is no session", breaks: "N25" },
+  { rule: "an idle Interrupt is an Error", breaks: "N26" },
+  { rule: "words without their input", breaks: "N28" },
+  { rule: "everything streams", breaks: "N29" },
+  { rule: "a delta is missing", breaks: "N30" },
+  { rule: "a call ends in its pause", breaks: "N31" },
+  { rule: "Accept is Skip", breaks: "N32" },
+  { rule: "Skip is Accept", breaks: "N33" },
+  { rule: "Abort is Skip", breaks: "N34" },
+  { rule: "no Error: Invalid ApprovalResponse", breaks: "N39", also: ["N40"] },
+  { rule: "no Error: Accept", breaks: "N40", also: ["N39"] },
+  { rule: "the policy is nothing", breaks: "N43" },
+  { rule: "an interrupted turn ends twice", breaks: "N44" },
+  { rule: "no Error: Invalid UpdateSession", breaks: "N51" },
+  { rule: "no Error: Failed to resume", breaks: "N53" },
+  { rule: "no SessionEnd", breaks: "N62", also: ["N81"] },
+  { rule: "each session has the same id", breaks: "N81" },
+  { rule: "another prefix of ids", breaks: "N84", also: ["N4", "N28"] },
+  { rule: "times of another zone", breaks: "N85", also: ["N4", "N28"] },
+];
+
 /** By dialect; `control` are requirements that lean on most of the wire, and pass where a rule does not concern them. */
 export const MUTANTS: readonly { dialect: string; words: readonly string[]; control: readonly string[]; mutants: readonly Mutant[] }[] = [
   { dialect: "aionrs", words: [], control: ["D1", "D3", "D5", "D16", "D20"], mutants: AIONRS },
   { dialect: "wayland", words: ["--dialect", "wayland"], control: ["D34", "D35", "D37", "D38", "D39"], mutants: WAYLAND },
+  { dialect: "ante", words: [], control: ["N1", "N3", "N4", "N20", "N28", "N32"], mutants: ANTE },
 ];

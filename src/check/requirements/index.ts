@@ -11,7 +11,7 @@ import type { Manifest } from "./requirement.js";
 export const manifests: readonly Manifest[] = [
   { dialect: "aionrs", side: "agent", requirements: aionrs, probes: async () => (await import("../probes/aionrs.js")).probes },
   { dialect: "wayland", side: "agent", requirements: wayland, probes: async () => (await import("../probes/wayland.js")).probes },
-  { dialect: "ante", side: "agent", requirements: ante },
+  { dialect: "ante", side: "agent", requirements: ante, probes: async () => (await import("../probes/ante.js")).probes },
   { dialect: "qwen", side: "agent", requirements: [...qwen, ...qwenReadings] },
   { dialect: "qwen-shipped", side: "agent", requirements: qwenShipped },
   { dialect: "agentproc", side: "host", requirements: [...agentproc, ...agentprocCases] },
