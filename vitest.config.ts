@@ -16,6 +16,6 @@ export default defineConfig({
     // Nothing is mocked and no module keeps state, so files may share a worker and what it has loaded.
     isolate: false,
     // Of two cores: a third of the time goes by in waiting for deadlines.
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 });

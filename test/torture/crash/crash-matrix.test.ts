@@ -25,7 +25,8 @@ describe.each(Object.entries(WORKLOADS))("a kill during a %s", (name, work) => {
     expect(work.steps.filter((step) => !taken.has(step))).toEqual([]);
   });
 
-  test.each(work.steps)("at %s", async (step) => {
+  // A short run takes every second step; "each named step is taken" holds for all.
+  test.each(work.steps.filter((_, at) => isLong || at % 2 === 0))("at %s", async (step) => {
     const dice = diceOf(SEED + hash(`${name} ${step}`));
     const total = (await tracedSteps(work)).get(step) ?? 0;
     const moments = momentsOf(step);
