@@ -99,7 +99,7 @@ class Stage {
 
   stored(): string[] {
     const folder = join(this.#home, "sessions");
-    return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "log.jsonl"))) : [];
+    return existsSync(folder) ? readdirSync(folder).filter((name) => hasLines(join(folder, name, "log.jsonl"))) : [];
   }
 
   ran(): string[] {
@@ -127,4 +127,9 @@ class Stage {
     for (const { results } of session.messages.flatMap((message) => (message.role === "tool" ? [message] : [])))
       for (const { call, parts } of results) if (plainText(parts).includes("did not run")) expect(ran).not.toContain(call);
   }
+}
+
+/** A log without its first line is no session. */
+function hasLines(log: string): boolean {
+  return existsSync(log) && readFileSync(log, "utf8").includes("\n");
 }
