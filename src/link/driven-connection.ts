@@ -263,9 +263,8 @@ export class Line {
     if ("bad" in frame && frame.overlong === true) this.#missed(frame.line);
     this.#heartbeat?.heard(false);
     const step = this.#side.read(frame);
-    const put = this.#carrier.put(step);
-    await this.#hearAll(step);
-    await put;
+    // Awaited together: a write that fails while a slow host reads is caught at once.
+    await Promise.all([this.#carrier.put(step), this.#hearAll(step)]);
     this.#heartbeat?.heard(true);
   }
 
